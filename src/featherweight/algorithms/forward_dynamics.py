@@ -1,0 +1,59 @@
+"""Forward dynamics: the articulated-body algorithm (RBDA, table 7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from featherweight.algorithms.inverse_dynamics import combine
+from featherweight.algorithms.linear import Factored, factor
+from featherweight.model import Tree
+from featherweight.spatial import Force, Motion
+
+
+def forward_dynamics(
+    tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], f_ext: Sequence[Force] | None
+) -> list[Any]:
+    """q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext), without forming M."""
+    X, S, V, c, pA, U, u, A = (tree.per_body() for _ in range(8))
+    D: list[Factored] = tree.per_body()
+    IA = [I.articulated for I in tree.I]
+    V[0], A[0], pA[0] = Motion.zero(), tree.gravity_field, Force.zero()
+
+    # outward: velocities and bias terms
+    for i, parent, joint in tree.outward():
+        X[i] = joint.transform(q) @ tree.X_tree[i]
+        S[i] = joint.subspace(q)
+        V_J = combine(S[i], v[joint.v])  # v_J = S q̇
+        V[i] = X[i] @ V[parent] + V_J
+        c[i] = joint.bias(q, v) + V[i].cross(V_J)
+        pA[i] = V[i].cross_force(tree.I[i] @ V[i])
+        if f_ext is not None:
+            pA[i] = pA[i] - f_ext[i]
+
+    # inward: inertia and bias force of each body with all it carries, felt through free joints
+    for i, parent, joint in tree.inward():
+        U[i] = [IA[i] @ s for s in S[i]]  # U = I^A S
+        D[i] = factor([[s.dot(U_k) for U_k in U[i]] for s in S[i]])  # D = Sᵀ U
+        u[i] = [tau_k - s.dot(pA[i]) for tau_k, s in zip(tau[joint.v], S[i], strict=True)]  # u = τ - Sᵀ p^A
+        if parent > 0:
+            Ia = IA[i].minus_outer(D[i].right_divide(U[i]), U[i])  # I^a = I^A - U D⁻¹ Uᵀ
+            pa = pA[i] + Ia @ c[i] + forces(U[i], D[i].solve(u[i]))  # p^a = p^A + I^a c + U D⁻¹ u
+            IA[parent] = IA[parent] + Ia.seen_through(X[i])
+            pA[parent] = pA[parent] + X[i].back(pa)
+
+    # outward: accelerations
+    a: list[Any] = [0] * len(v)
+    for i, parent, joint in tree.outward():
+        A_free = X[i] @ A[parent] + c[i]  # a' = X a_λ + c
+        a[joint.v] = D[i].solve([u_k - A_free.dot(U_k) for u_k, U_k in zip(u[i], U[i], strict=True)])
+        A[i] = A_free + combine(S[i], a[joint.v])
+    return a
+
+
+def forces(U: Sequence[Force], x: Sequence[Any]) -> Force:
+    """U x, for columns U."""
+    total = Force.zero()
+    for column, number in zip(U, x, strict=True):
+        total = total + column * number
+    return total

@@ -1,0 +1,56 @@
+"""Small symmetric systems over any scalar: D = L diag(d) Lᵀ, the blocks of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight.spatial import Force, Vector
+
+
+@dataclass(frozen=True)
+class Factored:
+    """L (unit lower triangle, by rows) and the reciprocals of d."""
+
+    L: list[list[Any]]
+    d_inverse: list[Any]
+
+    def solve(self, b: Sequence[Any]) -> list[Any]:
+        """D⁻¹ b."""
+        n = len(b)
+        y = list(b)
+        for i in range(n):
+            for k in range(i):
+                y[i] = y[i] - self.L[i][k] * y[k]
+        y = [y_i * r for y_i, r in zip(y, self.d_inverse, strict=True)]
+        for i in reversed(range(n)):
+            for k in range(i + 1, n):
+                y[i] = y[i] - self.L[k][i] * y[k]
+        return y
+
+    def right_divide(self, U: Sequence[Force]) -> list[Force]:
+        """U D⁻¹, for six-dimensional columns U; D is symmetric, so its rows solve D x = uᵀ."""
+        moment = [self.solve([column.moment[k] for column in U]) for k in range(3)]
+        force = [self.solve([column.force[k] for column in U]) for k in range(3)]
+        return [Force(Vector(*(m[j] for m in moment)), Vector(*(f[j] for f in force))) for j in range(len(U))]
+
+
+def factor(D: Sequence[Sequence[Any]]) -> Factored:
+    """The factors of a symmetric positive definite matrix; only the lower triangle is read."""
+    n = len(D)
+    L: list[list[Any]] = [[0] * n for _ in range(n)]
+    d: list[Any] = [0] * n
+    d_inverse: list[Any] = [0] * n
+    for i in range(n):
+        for j in range(i):
+            s = D[i][j]
+            for k in range(j):
+                s = s - L[i][k] * d[k] * L[j][k]
+            L[i][j] = s * d_inverse[j]
+        s = D[i][i]
+        for k in range(i):
+            s = s - L[i][k] * d[k] * L[i][k]
+        d[i] = s
+        d_inverse[i] = 1 / s
+    return Factored(L, d_inverse)

@@ -1,0 +1,77 @@
+"""What users pass to a kernel, checked and brought into rows: every error names the argument."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def as_array(name: str, value: Any, shape: tuple[int, ...], symbols: str) -> np.ndarray:
+    """A float64 array whose last axes have the given shape."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: expected an array of real numbers, got {type(value).__name__} ({error})") from None
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected real numbers (float64), got dtype {array.dtype}")
+    rank = len(shape)
+    given = array.shape
+    if given[len(given) - rank :] != shape or len(given) < rank:
+        expected = "(…, " + ", ".join(map(str, shape)) + ")"
+        hint = ""
+        if len(given) >= 2 and rank == 1 and given[0] == shape[0]:
+            hint = "; it looks transposed, pass one state a row"
+        raise ValueError(f"{name}: expected shape {expected} with {symbols}, got {given}{hint}")
+    return array.astype(np.float64, copy=False)
+
+
+def batch_shape(names: Sequence[str], arrays: Sequence[np.ndarray], ranks: Sequence[int]) -> tuple[int, ...]:
+    """The leading axes of all arguments, broadcast together."""
+    leading = [a.shape[: a.ndim - r] for a, r in zip(arrays, ranks, strict=True)]
+    try:
+        return np.broadcast_shapes(*leading)
+    except ValueError:
+        listed = ", ".join(f"{n} {a.shape}" for n, a in zip(names, arrays, strict=True))
+        raise ValueError(f"the leading (batch) axes do not broadcast together: {listed}") from None
+
+
+def as_rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> tuple[np.ndarray, int]:
+    """The array as rows in memory, and the step from row to row in bytes (0: one row for all)."""
+    leading = array.shape[: array.ndim - rank]
+    inner = array[(0,) * len(leading)] if array.size else array
+    if inner.size and not (inner.flags.c_contiguous and array.flags.aligned):
+        array = np.ascontiguousarray(array)
+    if all(n == 1 for n in leading):
+        return array, 0
+    if leading == batch:
+        if len(leading) == 1:
+            return array, array.strides[0]
+        if array.flags.c_contiguous:
+            return array, array.strides[len(leading) - 1]
+    whole = np.ascontiguousarray(np.broadcast_to(array, batch + array.shape[len(leading) :]))
+    return whole, 8 * int(np.prod(whole.shape[len(batch) :]))
+
+
+def check_out(out: Any, shape: tuple[int, ...]) -> None:
+    """`out` can take the result as it is."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out: expected a NumPy array of shape {shape}, got {type(out).__name__}")
+    if out.dtype != np.float64:
+        raise TypeError(f"out: expected dtype float64, got {out.dtype}")
+    if out.shape != shape:
+        raise ValueError(f"out: expected shape {shape}, got {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError("out: expected a writeable array, got a read-only one")
+
+
+def first_not_finite(names: Sequence[str], arrays: Sequence[np.ndarray]) -> str | None:
+    """Which argument has a NaN or an infinity first, as a sentence."""
+    for name, array in zip(names, arrays, strict=True):
+        bad = ~np.isfinite(array)
+        if bad.any():
+            index = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), array.shape))
+            where = f"[{', '.join(map(str, index))}]" if index else ""
+            return f"{name}{where} is {array[index]}; expected finite numbers"
+    return None

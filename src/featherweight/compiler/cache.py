@@ -1,0 +1,112 @@
+"""The object cache: compiled code on disk, private to its user, checked before it is loaded.
+
+The key is a hash of the IR text, the machine and the compiler's version, so nothing can be
+stale: other code is another key. `FEATHERWEIGHT_CACHE` names another directory, or `off`.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+MAGIC = b"featherweight object 1\n"
+MOST_ENTRIES = 2000
+_log = logging.getLogger("featherweight")
+
+
+def key(*parts: str) -> str:
+    """Name of the entry for these texts."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def read(name: str) -> bytes | None:
+    """The object code under a key; None if it is not there, or not whole, or not ours."""
+    directory = _directory(os.environ.get("FEATHERWEIGHT_CACHE"))
+    if directory is None:
+        return None
+    try:
+        fd = os.open(directory / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(fd, "rb") as file:
+            if not _private(os.fstat(file.fileno())):
+                return None
+            data = file.read()
+    except OSError:
+        return None
+    head = len(MAGIC) + 32
+    if data[: len(MAGIC)] != MAGIC or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]:
+        return None
+    return data[head:]
+
+
+def write(name: str, object_code: bytes) -> None:
+    """Keep object code under a key: whole or not at all, whoever else is writing."""
+    directory = _directory(os.environ.get("FEATHERWEIGHT_CACHE"))
+    if directory is None:
+        return
+    temporary = None
+    try:
+        fd, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
+        with os.fdopen(fd, "wb") as file:
+            file.write(MAGIC + hashlib.sha256(object_code).digest() + object_code)
+        os.replace(temporary, directory / name)
+        _prune(directory)
+    except OSError as error:
+        _log.info("the object cache could not be written: %s", error)
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _private(status: os.stat_result) -> bool:
+    if os.name == "nt":
+        return True
+    return status.st_uid == os.getuid() and not status.st_mode & 0o077
+
+
+@functools.cache
+def _directory(setting: str | None) -> Path | None:
+    """The cache directory, made if needed; None if it is switched off or not private."""
+    if setting is not None and setting.lower() in ("", "0", "off", "none"):
+        return None
+    path = Path(setting) if setting else _default_directory()
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = os.lstat(path)
+    except (OSError, RuntimeError) as error:
+        _log.warning("no object cache: %s. Kernels are compiled anew in every process.", error)
+        return None
+    if not stat.S_ISDIR(status.st_mode) or not _private(status):
+        _log.warning(
+            "no object cache: %s is a link, belongs to somebody else or is open to others; "
+            "make it a directory of yours with mode 0700, or set FEATHERWEIGHT_CACHE.",
+            path,
+        )
+        return None
+    return path
+
+
+def _default_directory() -> Path:
+    if sys.platform == "win32":
+        root = os.environ.get("LOCALAPPDATA") or str(Path.home())
+    elif sys.platform == "darwin":
+        root = str(Path.home() / "Library" / "Caches")
+    else:
+        root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(root) / "featherweight"
+
+
+def _prune(directory: Path) -> None:
+    """Drop the oldest entries when there are too many."""
+    entries = [e for e in os.scandir(directory) if not e.name.startswith(".")]
+    if len(entries) > MOST_ENTRIES:
+        for entry in sorted(entries, key=lambda e: e.stat().st_mtime)[: MOST_ENTRIES // 4]:
+            Path(entry.path).unlink(missing_ok=True)

@@ -1,0 +1,297 @@
+"""Sine and cosine as vector code, within 2 ulp for every finite argument.
+
+Reduction: k = round(2x/π), r = x - kπ/2 with π/2 in three parts; with fused multiply-adds the
+first difference is exact and the others lose one rounding in all, whatever the cancellation.
+Then one odd and one even polynomial on |r| ≤ π/4. From |x| = 2^30 on, Payne and Hanek's method
+multiplies the mantissa by the 192 bits of 2/π that matter. That path is taken lane by lane.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from featherweight.compiler.emit import Lanes
+
+# Chebyshev fits on [0, (π/4)²] of (sin √z/√z - 1)/z and (cos √z - 1 + z/2)/z², z = r²
+SIN = (
+    -0.16666666666666666,
+    0.008333333333330946,
+    -0.0001984126983675497,
+    2.755731610068303e-06,
+    -2.5051131455427946e-08,
+    1.591810123027412e-10,
+)
+COS = (
+    0.041666666666666664,
+    -0.0013888888888887395,
+    2.4801587298763433e-05,
+    -2.7557317270560326e-07,
+    2.0876146024689747e-09,
+    -1.1382614868556325e-11,
+)
+ROUND = 1.5 * 2.0**52  # adding it rounds to an integer, which stands in the last bits
+LARGE = 2.0**30
+WORDS = 22  # 64-bit words of 2/π, after one word of zeros
+
+
+def _pi(bits: int) -> int:
+    """floor(π 2^bits), nearly: Machin's formula on integers with guard bits."""
+    one = 1 << (bits + 64)
+
+    def arctan_inverse(n: int) -> int:
+        total = term = one // n
+        k = 1
+        while term:
+            term //= -(n * n)
+            k += 2
+            total += term // k
+        return total
+
+    return (16 * arctan_inverse(5) - 4 * arctan_inverse(239)) >> 64
+
+
+def _half_pi_parts() -> tuple[float, float, float]:
+    rest = Fraction(_pi(1000), 2**1001)
+    parts = []
+    for _ in range(3):
+        parts.append(float(rest))
+        rest -= Fraction(parts[-1])
+    return parts[0], parts[1], parts[2]
+
+
+def _two_over_pi_words() -> list[int]:
+    bits = 64 * WORDS
+    value = (1 << (2 * bits + 1)) // _pi(bits)
+    return [0, *((value >> (64 * (WORDS - 1 - k))) & (2**64 - 1) for k in range(WORDS))]
+
+
+def emit_sincos(lanes: Lanes, native: Lanes) -> str:
+    """`@sincos_slots`: gather n slots of `lanes`, then sweep over them in `native` vectors.
+
+    With one lane, eight joints of one state fill a vector; with eight lanes, eight states of one
+    joint do. The arithmetic of an entry is the same.
+    """
+    return _payne_hanek() + _large_lanes(native) + _slots(lanes) + _vectors(native)
+
+
+def _slots(lanes: Lanes) -> str:
+    T, size = lanes.real, lanes.bytes
+    return f"""
+define internal void @sincos_slots(ptr %ws, ptr %table, i64 %n, i64 %ao, i64 %so, i64 %co) noinline #0 {{
+entry:
+  %args = getelementptr i8, ptr %ws, i64 %ao
+  %sins = getelementptr i8, ptr %ws, i64 %so
+  %coss = getelementptr i8, ptr %ws, i64 %co
+  br label %copy
+copy:
+  %j = phi i64 [0, %entry], [%j1, %copy]
+  %tp = getelementptr i64, ptr %table, i64 %j
+  %o = load i64, ptr %tp
+  %from = getelementptr i8, ptr %ws, i64 %o
+  %x = load {T}, ptr %from, align {size}
+  %to = getelementptr {T}, ptr %args, i64 %j
+  store {T} %x, ptr %to, align {size}
+  %j1 = add i64 %j, 1
+  %more = icmp slt i64 %j1, %n
+  br i1 %more, label %copy, label %sweep
+sweep:
+  %total = mul i64 %n, {lanes.width}
+  call void @sincos_vectors(ptr %args, ptr %sins, ptr %coss, i64 %total)
+  ret void
+}}
+"""
+
+
+def _vectors(native: Lanes) -> str:
+    T, I, B, s, w = native.real, native.int, native.bool, native.suffix, native.width
+    p1, p2, p3 = (native.literal(-p) for p in _half_pi_parts())
+    fma = f"call {T} @llvm.fma.{s}"
+    body = []
+
+    def horner(name: str, coefficients: tuple[float, ...]) -> str:
+        value = native.literal(coefficients[-1])
+        for k, c in enumerate(reversed(coefficients[:-1])):
+            body.append(f"%{name}{k} = {fma}({T} {value}, {T} %z, {T} {native.literal(c)})")
+            value = f"%{name}{k}"
+        return value
+
+    sin, cos = horner("ps", SIN), horner("pc", COS)
+    polynomials = "\n  ".join(body)
+    any_large = "%large" if w == 1 else "%anybits"
+    reduce = (
+        ""
+        if w == 1
+        else f"%mask = bitcast {B} %large to i{w}\n  %anybits = icmp ne i{w} %mask, 0"
+    )
+    return f"""
+define internal void @sincos_vectors(ptr %args, ptr %sins, ptr %coss, i64 %total) noinline #0 {{
+entry:
+  %xs = alloca {T}, align 64
+  %rs = alloca {T}, align 64
+  %ks = alloca {I}, align 64
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%i1, %done]
+  %px = getelementptr double, ptr %args, i64 %i
+  %x = load {T}, ptr %px, align {native.bytes}
+  %ax = call {T} @llvm.fabs.{s}({T} %x)
+  %large = fcmp uge {T} %ax, {native.literal(LARGE)}
+  {reduce}
+  %t = {fma}({T} %x, {T} {native.literal(float(2 / (Fraction(_pi(200), 2**200))))}, {T} {native.literal(ROUND)})
+  %k = fsub {T} %t, {native.literal(ROUND)}
+  %r1 = {fma}({T} %k, {T} {p1}, {T} %x)
+  %r2 = {fma}({T} %k, {T} {p2}, {T} %r1)
+  %r3 = {fma}({T} %k, {T} {p3}, {T} %r2)
+  %q1 = bitcast {T} %t to {I}
+  br i1 {any_large}, label %slow, label %fast
+slow:
+  store {T} %x, ptr %xs, align 64
+  store {T} %r3, ptr %rs, align 64
+  store {I} %q1, ptr %ks, align 64
+  call void @sincos_large(ptr %xs, ptr %rs, ptr %ks)
+  %r4 = load {T}, ptr %rs, align 64
+  %q2 = load {I}, ptr %ks, align 64
+  br label %fast
+fast:
+  %r = phi {T} [%r3, %loop], [%r4, %slow]
+  %q = phi {I} [%q1, %loop], [%q2, %slow]
+  %z = fmul {T} %r, %r
+  {polynomials}
+  %rz = fmul {T} %r, %z
+  %s0 = {fma}({T} {sin}, {T} %rz, {T} %r)
+  %h = {fma}({T} %z, {T} {native.literal(-0.5)}, {T} {native.literal(1.0)})
+  %zz = fmul {T} %z, %z
+  %c0 = {fma}({T} {cos}, {T} %zz, {T} %h)
+  %q0 = and {I} %q, {native.integer(1)}
+  %odd = icmp ne {I} %q0, {native.integer(0)}
+  %s1 = select {B} %odd, {T} %c0, {T} %s0
+  %c1 = select {B} %odd, {T} %s0, {T} %c0
+  %ssign = shl {I} %q, {native.integer(62)}
+  %ssignbit = and {I} %ssign, {native.integer(-(2**63))}
+  %qn = add {I} %q, {native.integer(1)}
+  %csign = shl {I} %qn, {native.integer(62)}
+  %csignbit = and {I} %csign, {native.integer(-(2**63))}
+  %s1i = bitcast {T} %s1 to {I}
+  %c1i = bitcast {T} %c1 to {I}
+  %s2i = xor {I} %s1i, %ssignbit
+  %c2i = xor {I} %c1i, %csignbit
+  %s2 = bitcast {I} %s2i to {T}
+  %c2 = bitcast {I} %c2i to {T}
+  %ps = getelementptr double, ptr %sins, i64 %i
+  %pc = getelementptr double, ptr %coss, i64 %i
+  store {T} %s2, ptr %ps, align {native.bytes}
+  store {T} %c2, ptr %pc, align {native.bytes}
+  br label %done
+done:
+  %i1 = add i64 %i, {w}
+  %more = icmp slt i64 %i1, %total
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}}
+"""
+
+
+def _large_lanes(native: Lanes) -> str:
+    one = Lanes(1)
+    return f"""
+define internal void @sincos_large(ptr %xs, ptr %rs, ptr %ks) noinline cold #0 {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%i1, %next]
+  %px = getelementptr double, ptr %xs, i64 %i
+  %pr = getelementptr double, ptr %rs, i64 %i
+  %pk = getelementptr i64, ptr %ks, i64 %i
+  %x = load double, ptr %px
+  %ax = call double @llvm.fabs.f64(double %x)
+  %small = fcmp olt double %ax, {one.literal(LARGE)}
+  br i1 %small, label %next, label %large
+large:
+  %finite = fcmp olt double %ax, {one.literal(float("inf"))}
+  br i1 %finite, label %reduce, label %bad
+bad:
+  %nan = fsub double %x, %x
+  store double %nan, ptr %pr
+  store i64 0, ptr %pk
+  br label %next
+reduce:
+  call void @payne_hanek(double %x, ptr %pr, ptr %pk)
+  br label %next
+next:
+  %i1 = add i64 %i, 1
+  %more = icmp slt i64 %i1, {native.width}
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}}
+"""
+
+
+def _payne_hanek() -> str:
+    """x = m 2^e: the 192 bits F of 2/π from bit e-2 on give 2x/π mod 4 = (m F mod 2^192) 2^-190."""
+    one = Lanes(1)
+    p1, p2, _ = _half_pi_parts()
+    words = ", ".join(f"i64 {w}" for w in _two_over_pi_words())
+    return f"""
+@two_over_pi = internal constant [{WORDS + 1} x i64] [{words}], align 64
+declare i64 @llvm.fshl.i64(i64, i64, i64)
+define internal void @payne_hanek(double %x, ptr %pr, ptr %pk) noinline cold #0 {{
+  %bits = bitcast double %x to i64
+  %negative = icmp slt i64 %bits, 0
+  %shifted = lshr i64 %bits, 52
+  %exponent = and i64 %shifted, 2047
+  %fraction = and i64 %bits, {2**52 - 1}
+  %m = or i64 %fraction, {2**52}
+  %position = sub i64 %exponent, {1075 + 2 - 64}
+  %word = lshr i64 %position, 6
+  %shift = and i64 %position, 63
+  %a0 = getelementptr i64, ptr @two_over_pi, i64 %word
+  %a1 = getelementptr i64, ptr %a0, i64 1
+  %a2 = getelementptr i64, ptr %a0, i64 2
+  %a3 = getelementptr i64, ptr %a0, i64 3
+  %w0 = load i64, ptr %a0
+  %w1 = load i64, ptr %a1
+  %w2 = load i64, ptr %a2
+  %w3 = load i64, ptr %a3
+  %f2 = call i64 @llvm.fshl.i64(i64 %w0, i64 %w1, i64 %shift)
+  %f1 = call i64 @llvm.fshl.i64(i64 %w1, i64 %w2, i64 %shift)
+  %f0 = call i64 @llvm.fshl.i64(i64 %w2, i64 %w3, i64 %shift)
+  %M = zext i64 %m to i128
+  %F0 = zext i64 %f0 to i128
+  %F1 = zext i64 %f1 to i128
+  %P0 = mul i128 %M, %F0
+  %P1 = mul i128 %M, %F1
+  %p2 = mul i64 %m, %f2
+  %P0h = lshr i128 %P0, 64
+  %S1 = add i128 %P1, %P0h
+  %n0 = trunc i128 %P0 to i64
+  %n1 = trunc i128 %S1 to i64
+  %S1h = lshr i128 %S1, 64
+  %s1h = trunc i128 %S1h to i64
+  %n2 = add i64 %p2, %s1h
+  %quadrant = lshr i64 %n2, 62
+  %g2 = call i64 @llvm.fshl.i64(i64 %n2, i64 %n1, i64 2)
+  %g1 = call i64 @llvm.fshl.i64(i64 %n1, i64 %n0, i64 2)
+  %up = lshr i64 %g2, 63
+  %k = add i64 %quadrant, %up
+  %flip = ashr i64 %g2, 63
+  %h2 = xor i64 %g2, %flip
+  %h1 = xor i64 %g1, %flip
+  %hi = uitofp i64 %h2 to double
+  %lo = uitofp i64 %h1 to double
+  %hi1 = fmul double %hi, {one.literal(2.0**-64)}
+  %u = call double @llvm.fma.f64(double %lo, double {one.literal(2.0**-128)}, double %hi1)
+  %tail = fmul double %u, {one.literal(p2)}
+  %r0 = call double @llvm.fma.f64(double %u, double {one.literal(p1)}, double %tail)
+  %sign = icmp slt i64 %g2, 0
+  %turned = xor i1 %sign, %negative
+  %rn = fneg double %r0
+  %r = select i1 %turned, double %rn, double %r0
+  %kn = sub i64 0, %k
+  %ks = select i1 %negative, i64 %kn, i64 %k
+  store double %r, ptr %pr
+  store i64 %ks, ptr %pk
+  ret void
+}}
+"""

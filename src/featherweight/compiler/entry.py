@@ -1,0 +1,241 @@
+"""The native entry point: one call from Python in a microsecond.
+
+Beside the one-lane kernel stands a function with CPython's fast-call signature. It checks type,
+dtype, shape and layout of its arguments by reading the array headers (NumPy keeps them stable for
+compiled extensions), makes the results through NumPy's C API, and runs the kernel. Anything
+unusual (a list, another dtype, a batch, a NaN) makes it return None: the caller then takes the
+slow path, which explains or converts.
+
+No process address stands in the code, so that it can be cached: addresses come in a context, the
+`self` of the function.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+import sysconfig
+from typing import Any
+
+import numpy as np
+
+from featherweight.compiler.driver import ARRAYS, COUNT, NEXT, STATUS
+
+# words of the context
+ARRAY_TYPE, FLOAT64, NEW_ARRAY, NONE, INCREF, DECREF, NEW_TUPLE, SET_ITEM, WORKSPACE, WORDS = range(10)
+
+# byte offsets in PyObject and PyArrayObject on 64-bit CPython
+TYPE, DATA, RANK, DIMENSIONS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
+PLAIN = 0x101  # C-contiguous and aligned
+NPY_DOUBLE = 12
+API_NEW = 93  # PyArray_New in NumPy's C-API table
+METH_FASTCALL = 0x80
+
+
+def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> str:
+    """`@entry(self, args, nargs)` for inputs and outputs of these shapes."""
+    lines: list[str] = []
+    for w, name in enumerate(("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws")):
+        lines += [f"%{name}p = getelementptr ptr, ptr %context, i64 {w}", f"%{name} = load ptr, ptr %{name}p"]
+    lines += [f"%right = icmp eq i64 %nargs, {len(inputs)}", "br i1 %right, label %arg0, label %slow"]
+    for k, shape in enumerate(inputs):
+        lines += _check_argument(k, shape, f"arg{k + 1}" if k + 1 < len(inputs) else "make0")
+    words = ARRAYS + 2 * (len(inputs) + len(outputs))
+    for j, shape in enumerate(outputs):
+        lines += [
+            f"make{j}:",
+            f"%o{j} = call ptr %newarray(ptr %type, i32 {len(shape)}, ptr @shape{j}, i32 {NPY_DOUBLE}, "
+            "ptr null, ptr null, i32 0, i32 0, ptr null)",
+            f"%no{j} = icmp eq ptr %o{j}, null",
+            f"br i1 %no{j}, label %fail{j}, label %{f'make{j + 1}' if j + 1 < len(outputs) else 'go'}",
+        ]
+    lines += ["go:"]
+    for word, value in ((NEXT, 0), (COUNT, 1), (STATUS, 0)):
+        lines += [f"%w{word} = getelementptr i64, ptr %call, i64 {word}", f"store i64 {value}, ptr %w{word}"]
+    data = [f"%x{k}" for k in range(len(inputs))]
+    for j in range(len(outputs)):
+        lines += [f"%od{j} = getelementptr i8, ptr %o{j}, i64 {DATA}", f"%y{j} = load ptr, ptr %od{j}"]
+        data.append(f"%y{j}")
+    for k, pointer in enumerate(data):
+        word = ARRAYS + 2 * k
+        lines += [
+            f"%w{word} = getelementptr i64, ptr %call, i64 {word}",
+            f"store ptr {pointer}, ptr %w{word}",
+            f"%w{word + 1} = getelementptr i64, ptr %call, i64 {word + 1}",
+            f"store i64 0, ptr %w{word + 1}",
+        ]
+    lines += [
+        "%bad = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 1)",
+        "%isbad = icmp ne i64 %bad, 0",
+        "br i1 %isbad, label %drop, label %give",
+        "give:",
+        *_give(len(outputs)),
+        "drop:",
+        *(f"call void %decref(ptr %o{j})" for j in range(len(outputs))),
+        "br label %slow",
+        "slow:",
+        "call void %incref(ptr %none)",
+        "ret ptr %none",
+    ]
+    for j in range(len(outputs)):  # no memory: NumPy has set the exception
+        lines += [f"fail{j}:", *(f"call void %decref(ptr %o{i})" for i in range(j)), "ret ptr null"]
+    shapes = "".join(
+        f"@shape{j} = internal constant [{max(len(s), 1)} x i64] [{', '.join(f'i64 {n}' for n in s) or 'i64 0'}]\n"
+        for j, s in enumerate(outputs)
+    )
+    body = "\n  ".join(lines)
+    return (
+        f"{shapes}define ptr @entry(ptr %self, ptr %args, i64 %nargs) #0 {{\n"
+        f"  %call = alloca [{words} x i64], align 64\n"
+        f"  %contextp = getelementptr i8, ptr %self, i64 {DATA}\n  %context = load ptr, ptr %contextp\n  {body}\n}}\n"
+    )
+
+
+def _give(n: int) -> list[str]:
+    """Return the one result, or a tuple of them."""
+    if n == 1:
+        return ["ret ptr %o0"]
+    return [
+        f"%tuple = call ptr %newtuple(i64 {n})",
+        *(f"%set{j} = call i32 %setitem(ptr %tuple, i64 {j}, ptr %o{j})" for j in range(n)),
+        "ret ptr %tuple",
+    ]
+
+
+def _check_argument(k: int, shape: tuple[int, ...], then: str) -> list[str]:
+    """Argument k is a plain float64 array of this shape; its data is %x{k}."""
+    lines = [
+        f"arg{k}:",
+        f"%a{k}p = getelementptr ptr, ptr %args, i64 {k}",
+        f"%a{k} = load ptr, ptr %a{k}p",
+        f"%t{k}p = getelementptr i8, ptr %a{k}, i64 {TYPE}",
+        f"%t{k} = load ptr, ptr %t{k}p",
+        f"%ist{k} = icmp eq ptr %t{k}, %type",
+        f"br i1 %ist{k}, label %array{k}, label %slow",
+        f"array{k}:",
+        f"%d{k}p = getelementptr i8, ptr %a{k}, i64 {DTYPE}",
+        f"%d{k} = load ptr, ptr %d{k}p",
+        f"%r{k}p = getelementptr i8, ptr %a{k}, i64 {RANK}",
+        f"%r{k} = load i32, ptr %r{k}p",
+        f"%f{k}p = getelementptr i8, ptr %a{k}, i64 {FLAGS}",
+        f"%f{k} = load i32, ptr %f{k}p",
+        f"%fm{k} = and i32 %f{k}, {PLAIN}",
+        f"%isd{k} = icmp eq ptr %d{k}, %float64",
+        f"%isr{k} = icmp eq i32 %r{k}, {len(shape)}",
+        f"%isf{k} = icmp eq i32 %fm{k}, {PLAIN}",
+        f"%is1{k} = and i1 %isd{k}, %isr{k}",
+        f"%is2{k} = and i1 %is1{k}, %isf{k}",
+        f"br i1 %is2{k}, label %shape{k}, label %slow",
+        f"shape{k}:",
+        f"%s{k}p = getelementptr i8, ptr %a{k}, i64 {DIMENSIONS}",
+        f"%s{k} = load ptr, ptr %s{k}p",
+        f"%same{k}x0 = or i1 true, true",
+    ]
+    for axis, n in enumerate(shape):
+        lines += [
+            f"%n{k}x{axis}p = getelementptr i64, ptr %s{k}, i64 {axis}",
+            f"%n{k}x{axis} = load i64, ptr %n{k}x{axis}p",
+            f"%is{k}x{axis} = icmp eq i64 %n{k}x{axis}, {n}",
+            f"%same{k}x{axis + 1} = and i1 %same{k}x{axis}, %is{k}x{axis}",
+        ]
+    lines += [
+        f"%x{k}p = getelementptr i8, ptr %a{k}, i64 {DATA}",
+        f"%x{k} = load ptr, ptr %x{k}p",
+        f"br i1 %same{k}x{len(shape)}, label %{then}, label %slow",
+    ]
+    return lines
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+class _Context(np.ndarray):
+    """Addresses for the entry point. It also owns everything the function needs to stay alive."""
+
+    owner: Any = None
+
+
+def make_entry(address: int, name: str, workspace: np.ndarray, library: Any) -> Any:
+    """A builtin function at this address; None where the layout of objects is not the one we know."""
+    table = _numpy_api()
+    if table is None:
+        return None
+    api = ctypes.pythonapi
+    context = np.zeros(WORDS, dtype=np.uintp).view(_Context)
+    context[ARRAY_TYPE] = id(np.ndarray)
+    context[FLOAT64] = id(np.dtype(np.float64))
+    context[NEW_ARRAY] = table[API_NEW]
+    context[NONE] = id(None)
+    for word, function in (
+        (INCREF, api.Py_IncRef),
+        (DECREF, api.Py_DecRef),
+        (NEW_TUPLE, api.PyTuple_New),
+        (SET_ITEM, api.PyTuple_SetItem),
+    ):
+        context[word] = ctypes.cast(function, ctypes.c_void_p).value
+    context[WORKSPACE] = workspace.ctypes.data
+    method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
+    context.owner = (method, workspace, library)
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+        ("PyCFunction_NewEx", api)
+    )
+    return new(ctypes.addressof(method), context, None)
+
+
+@functools.cache
+def _numpy_api() -> Any:
+    """NumPy's C-API table, if a look at real arrays finds everything where we expect it."""
+    if (
+        sys.implementation.name != "cpython"
+        or ctypes.sizeof(ctypes.c_void_p) != 8
+        or sysconfig.get_config_var("Py_GIL_DISABLED")
+        or not hasattr(np, "_core")
+    ):
+        return None
+    sample = np.arange(6.0).reshape(2, 3)
+    address = id(sample)
+
+    def word(offset: int) -> int:
+        return ctypes.c_uint64.from_address(address + offset).value
+
+    def half(offset: int) -> int:
+        return ctypes.c_int32.from_address(address + offset).value
+
+    if (
+        word(TYPE) != id(np.ndarray)
+        or word(DATA) != sample.ctypes.data
+        or half(RANK) != 2
+        or word(DTYPE) != id(np.dtype(np.float64))
+        or half(FLAGS) != sample.flags.num
+        or tuple((ctypes.c_int64 * 2).from_address(word(DIMENSIONS))) != (2, 3)
+    ):
+        return None
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    capsule = getattr(getattr(np._core, "_multiarray_umath", None), "_ARRAY_API", None)
+    if capsule is None:
+        return None
+    table = (ctypes.c_void_p * (API_NEW + 1)).from_address(pointer(capsule, None))
+    new = ctypes.PYFUNCTYPE(
+        ctypes.py_object,
+        ctypes.py_object,
+        ctypes.c_int,
+        ctypes.c_void_p,
+        ctypes.c_int,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_void_p,
+    )(table[API_NEW])
+    shape = (ctypes.c_int64 * 2)(4, 5)
+    made = new(np.ndarray, 2, ctypes.addressof(shape), NPY_DOUBLE, None, None, 0, 0, None)
+    return table if made.shape == (4, 5) and made.dtype == np.float64 else None

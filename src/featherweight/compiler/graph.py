@@ -1,0 +1,267 @@
+"""The trace: a hash-consed graph of scalar operations, folded while it is built.
+
+An algorithm that runs on `Node`s writes down what it does. Structure is known while tracing,
+so zeros and ones vanish, equal expressions are one node, and what is left is the work that
+depends on the state. A node's arguments always have smaller numbers than the node itself.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+import sys
+from typing import Any, NoReturn
+
+LEAVES = frozenset(("input", "constant", "table"))
+COMPARISONS = frozenset(("lt", "le", "eq"))
+LOGIC = frozenset(("and", "or", "not"))
+CONSTANTS = frozenset(("constant", "table"))
+FOLD = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+KNOWN = {"sqrt": math.sqrt, "sin": math.sin, "cos": math.cos}
+BOOLEANS = COMPARISONS | LOGIC
+
+
+class Graph:
+    """Operations in the order they were traced; `op[i]`, `args[i]`, `region[i]` describe node i."""
+
+    def __init__(self) -> None:
+        self.op: list[str] = []
+        self.args: list[tuple] = []
+        self.region: list[int] = []
+        self.table: list[float] = []  # values of the model constants
+        self._known: dict[tuple, Node] = {}
+        self._region = 0
+
+    def mark(self) -> None:
+        """Begin a new region: code that may become a function of its own."""
+        self._region += 1
+
+    def input(self, array: int, position: int) -> Node:
+        """Leaf: entry `position` of input array number `array`."""
+        return self._node("input", (array, position))
+
+    def constant(self, value: float) -> Node:
+        """Leaf: a literal number, equal literals are one node."""
+        return self._node("constant", (struct.pack("<d", value),))
+
+    def model_constant(self, value: float) -> Node | float:
+        """Leaf: a number of the robot. It keeps its identity, so that equal limbs stay equal in
+        structure whatever their numbers are; only 0 and ±1 are structure themselves."""
+        if value in (0.0, 1.0, -1.0):
+            return float(value)
+        self.table.append(float(value))
+        return self._node("table", (len(self.table) - 1,))
+
+    def _node(self, op: str, args: tuple) -> Node:
+        key = (op, args)
+        node = self._known.get(key)
+        if node is None:
+            node = self._known[key] = Node(self, len(self.op))
+            self.op.append(op)
+            self.args.append(args)
+            self.region.append(self._region)
+        return node
+
+    def _binary(self, op: str, a: int, b: int) -> Node:
+        """A sum, difference or product. The order stays as written: fused operations are chosen by
+        it, never by node numbers. Of two constants the result is a constant."""
+        if self.op[a] in CONSTANTS and self.op[b] in CONSTANTS:
+            return self._folded(op, a, b)
+        if op != "sub":
+            node = self._known.get((op, (b, a)))
+            if node is not None:
+                return node
+        return self._node(op, (a, b))
+
+    def _folded(self, op: str, a: int, b: int) -> Node:
+        node = self._known.get((op, (a, b)))
+        if node is None:
+            x, y = Node(self, a).value(), Node(self, b).value()
+            self.table.append(FOLD[op](x, y))
+            node = self._known[op, (a, b)] = self._node("table", (len(self.table) - 1,))
+        return node
+
+    def lift(self, value: Any) -> Node:
+        """A node for a number."""
+        if type(value) is Node:
+            if value.graph is not self:
+                raise TypeError("a traced value was kept from an earlier trace; compute it anew inside the function")
+            return value
+        return self.constant(float(value))
+
+
+class Node:
+    """A scalar that is not a number yet: arithmetic on it adds operations to the trace."""
+
+    __slots__ = ("graph", "id")
+    __array_ufunc__ = None  # NumPy scalars leave the arithmetic to us
+
+    def __init__(self, graph: Graph, id: int) -> None:
+        self.graph = graph
+        self.id = id
+
+    def _is(self, op: str) -> bool:
+        return self.graph.op[self.id] == op
+
+    def value(self) -> float | None:
+        """The number of a constant leaf, None for everything else."""
+        op, args = self.graph.op[self.id], self.graph.args[self.id]
+        if op == "table":
+            return self.graph.table[args[0]]
+        return struct.unpack("<d", args[0])[0] if op == "constant" else None
+
+    def _arg(self, k: int) -> Node:
+        return Node(self.graph, self.graph.args[self.id][k])
+
+    def __add__(self, other: Any) -> Any:
+        g = self.graph
+        if type(other) is not Node:
+            if other == 0:
+                return self
+            other = g.lift(other)
+        if g.op[other.id] == "neg":
+            return self - other._arg(0)
+        if g.op[self.id] == "neg":
+            return other - self._arg(0)
+        return g._binary("add", self.id, other.id)
+
+    def __radd__(self, other: Any) -> Any:
+        if other == 0:
+            return self
+        return self.graph.lift(other) + self
+
+    def __sub__(self, other: Any) -> Any:
+        g = self.graph
+        if type(other) is not Node:
+            if other == 0:
+                return self
+            other = g.lift(other)
+        if self.id == other.id:
+            return 0.0
+        if g.op[other.id] == "neg":
+            return self + other._arg(0)
+        if g.op[self.id] == "neg":
+            return -(self._arg(0) + other)
+        return g._binary("sub", self.id, other.id)
+
+    def __rsub__(self, other: Any) -> Any:
+        if other == 0:
+            return -self
+        return self.graph.lift(other) - self
+
+    def __mul__(self, other: Any) -> Any:
+        g = self.graph
+        if type(other) is not Node:
+            if other == 0:
+                return 0.0
+            if other == 1:
+                return self
+            if other == -1:
+                return -self
+            other = g.lift(other)
+        op = g.op
+        if op[self.id] == "neg":
+            return -(self._arg(0) * other)
+        if op[other.id] == "neg":
+            return -(self * other._arg(0))
+        if op[self.id] == "reciprocal" and g.args[self.id][0] == other.id:
+            return 1.0
+        if op[other.id] == "reciprocal" and g.args[other.id][0] == self.id:
+            return 1.0
+        return g._binary("mul", self.id, other.id)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
+
+    def __truediv__(self, other: Any) -> Any:
+        if type(other) is not Node:
+            if other == 1:
+                return self
+            if other == -1:
+                return -self
+            other = self.graph.lift(other)
+        if self.id == other.id:
+            return 1.0
+        if other._is("neg"):
+            return -(self / other._arg(0))
+        return self.graph._node("div", (self.id, other.id))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if other == 0:
+            return 0.0
+        if self._is("neg"):
+            return -(other / self._arg(0))
+        if other == 1:
+            return self.graph._node("reciprocal", (self.id,))
+        return self.graph.lift(other) / self
+
+    def __neg__(self) -> Node:
+        if self._is("neg"):
+            return self._arg(0)
+        return self.graph._node("neg", (self.id,))
+
+    def __pos__(self) -> Node:
+        return self
+
+    def __pow__(self, exponent: int) -> Any:
+        if exponent == 2:
+            return self * self
+        raise TypeError(f"a traced value can only be raised to the power 2, not {exponent!r}; write out the product")
+
+    def __abs__(self) -> Node:
+        return self.graph._node("abs", (self.id,))
+
+    def unary(self, op: str) -> Any:
+        """sqrt, sin, cos: `op` of this value; of a known number, the number."""
+        value = self.value()
+        if value is not None and op in KNOWN:
+            return KNOWN[op](value)
+        return self.graph._node(op, (self.id,))
+
+    def binary(self, op: str, other: Any) -> Node:
+        """min, max: `op` of this value and another."""
+        return self.graph._node(op, (self.id, self.graph.lift(other).id))
+
+    def select(self, if_true: Any, if_false: Any) -> Node:
+        """`if_true` where this condition holds, else `if_false`."""
+        g = self.graph
+        return g._node("select", (self.id, g.lift(if_true).id, g.lift(if_false).id))
+
+    def __lt__(self, other: Any) -> Node:
+        return self.binary("lt", other)
+
+    def __le__(self, other: Any) -> Node:
+        return self.binary("le", other)
+
+    def __gt__(self, other: Any) -> Node:
+        return self.graph.lift(other).binary("lt", self)
+
+    def __ge__(self, other: Any) -> Node:
+        return self.graph.lift(other).binary("le", self)
+
+    def __and__(self, other: Node) -> Node:
+        return self.graph._node("and", (self.id, other.id))
+
+    def __or__(self, other: Node) -> Node:
+        return self.graph._node("or", (self.id, other.id))
+
+    def __invert__(self) -> Node:
+        return self.unary("not")
+
+    def __bool__(self) -> NoReturn:
+        frame = sys._getframe(1)
+        raise TypeError(
+            f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value has no truth value yet, because this code "
+            "becomes a program for any state; use featherweight.scalar.where(condition, a, b) in place of if or and"
+        )
+
+    def __float__(self) -> NoReturn:
+        frame = sys._getframe(1)
+        raise TypeError(
+            f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value is not a number yet; "
+            "use featherweight.scalar (sin, cos, sqrt, where …) in place of math or numpy"
+        )
+
+    def __repr__(self) -> str:
+        return f"<traced {self.graph.op[self.id]} {self.id}>"

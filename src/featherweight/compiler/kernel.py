@@ -1,0 +1,253 @@
+"""Kernel: a traced function as native code, NumPy arrays in, NumPy arrays out.
+
+A kernel is traced when it is first needed, compiled for one lane when it is first called with one
+state and for a pack when it is first called with a batch. Both give the same bits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from featherweight.compiler import cache
+from featherweight.compiler.arguments import as_array, as_rows, batch_shape, check_out, first_not_finite
+from featherweight.compiler.driver import ARRAYS, COUNT, STATUS
+from featherweight.compiler.entry import make_entry
+from featherweight.compiler.fuse import fuse
+from featherweight.compiler.graph import Graph, Node
+from featherweight.compiler.module import emit_module
+from featherweight.compiler.plan import CHUNK_LIMIT, Plan, plan
+from featherweight.compiler.target import Library, Target, host, llvm_version
+from featherweight.compiler.threads import pool, thread_count
+
+_log = logging.getLogger("featherweight")
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)  # releases the interpreter lock
+WORTH_A_THREAD = 1_000_000  # operations; about 50 us
+
+Scalars = list[list[Any]]
+Lift = Callable[[float], Any]
+# function(inputs, lift, mark) -> flat outputs, and a check that is zero where the inputs are good
+Function = Callable[[Scalars, Lift, Callable[[], None]], tuple[Scalars, Any]]
+
+
+class interpret:
+    """Run featherweight's functions on NumPy, line by line, without compiling: `with fw.interpret(): …`.
+
+    For debuggers and for machines without a code generator. It holds for the whole process.
+    """
+
+    depth = 0
+
+    def __enter__(self) -> interpret:
+        interpret.depth += 1
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        interpret.depth -= 1
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An input: its name, the shape of one state's value, and that shape in symbols for messages."""
+
+    name: str
+    shape: tuple[int, ...]
+    symbols: str
+
+
+class _Code:
+    """A loaded module for one width, with workspaces to run it on."""
+
+    def __init__(self, kernel: Kernel, width: int) -> None:
+        target = host()
+        self.width = width
+        self.plan = kernel.plan
+        ir = kernel.ir(width, target)
+        name = cache.key(ir, target.triple, target.cpu, target.features, llvm_version())
+        symbols = ("run", "entry") if width == 1 else ("run",)
+        self.from_cache = False
+        stored = cache.read(name)
+        if stored is not None:
+            self.library = Library(stored, symbols)
+            self.from_cache = True
+        else:
+            object_code = target.object_code(ir)
+            self.library = Library(object_code, symbols)
+            cache.write(name, object_code)
+        self.run = _RUN(self.library["run"])
+        self._free: list[np.ndarray] = []
+
+    def workspace(self) -> np.ndarray:
+        """Zeroed, on a cache line, with the literal block written."""
+        n = self.plan.size * self.width
+        memory = np.zeros(n + 8)
+        start = (-memory.ctypes.data % 64) // 8
+        ws = memory[start : start + n]
+        for k, value in enumerate(self.plan.literals):
+            ws[(self.plan.base["literal",] + k) * self.width :][: self.width] = value
+        return ws
+
+    def borrow(self) -> np.ndarray:
+        try:
+            return self._free.pop()
+        except IndexError:
+            return self.workspace()
+
+    def give_back(self, workspaces: list[np.ndarray]) -> None:
+        self._free.extend(workspaces)
+
+
+class Kernel:
+    """A function of scalars, compiled for arrays of them."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[Argument],
+        outputs: Sequence[tuple[int, ...]],
+        function: Function,
+        explain: Callable[[dict[str, np.ndarray]], str],
+        chunk_limit: int = CHUNK_LIMIT,
+    ) -> None:
+        self.name = name
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self.function = function
+        self.explain = explain  # what is wrong when the check is not zero
+        self.chunk_limit = chunk_limit
+        self._lock = threading.RLock()
+        self._plan: Plan | None = None
+        self._code: dict[int, _Code] = {}
+        self._entry: Any = None
+
+    # ---- compiling
+
+    @property
+    def plan(self) -> Plan:
+        """The program, cut and laid out; traced on first use."""
+        with self._lock:
+            if self._plan is None:
+                self._plan = self._trace()
+            return self._plan
+
+    def _trace(self) -> Plan:
+        graph = Graph()
+        sizes = [prod(a.shape) for a in self.inputs]
+        scalars: Scalars = [[graph.input(k, j) for j in range(n)] for k, n in enumerate(sizes)]
+        results, check = self.function(scalars, graph.model_constant, graph.mark)
+        entries: list[int | float] = []
+        for value in [*(x for result in results for x in result), check]:
+            number = value.value() if isinstance(value, Node) else float(value)
+            entries.append(value.id if number is None else number)
+        program = fuse(graph, [e for e in entries if not isinstance(e, float)])
+        return plan(program, sizes, entries, self.chunk_limit)
+
+    def ir(self, width: int, target: Target) -> str:
+        """LLVM IR of this kernel, for any target."""
+        return emit_module(self.plan, [a.shape for a in self.inputs], list(self.outputs), width, target)
+
+    def code(self, width: int) -> _Code:
+        """Native code for this many lanes, compiled on first use."""
+        code = self._code.get(width)
+        if code is None:
+            with self._lock:
+                code = self._code.get(width)
+                if code is None:
+                    start = time.perf_counter()
+                    code = self._code[width] = _Code(self, width)
+                    seconds = time.perf_counter() - start
+                    if seconds > 1.0 and not code.from_cache:
+                        _log.warning("%s: compiled in %.1f s; the next process finds it in the cache", self.name, seconds)
+        return code
+
+    def entry(self) -> Any:
+        """The fast path for one state: a builtin that returns None for anything unusual, or None itself."""
+        with self._lock:
+            if self._entry is None:
+                code = self.code(1)
+                self._entry = make_entry(code.library["entry"], self.name, code.workspace(), code.library)
+            return self._entry
+
+    # ---- calling
+
+    def __call__(self, *values: Any, out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+        """The outputs, for any array-like inputs that broadcast over leading axes."""
+        names = [a.name for a in self.inputs]
+        ranks = [len(a.shape) for a in self.inputs]
+        arrays = [as_array(a.name, v, a.shape, a.symbols) for a, v in zip(self.inputs, values, strict=True)]
+        batch = batch_shape(names, arrays, ranks)
+        results = self._results(batch, arrays, out)
+        count = prod(batch)
+        if count == 0:
+            return results if out is None else (out,)
+        if interpret.depth:
+            bad = self._interpret(arrays, ranks, batch, results)
+        else:
+            bad = self._run([as_rows(a, r, batch) for a, r in zip(arrays, ranks, strict=True)], results, count)
+        if bad:
+            raise ValueError(f"{self.name}: {self._reason(names, arrays, results)}")
+        if out is not None and results[0] is not out:
+            out[...] = results[0]
+        return results if out is None else (out,)
+
+    def _results(self, batch: tuple[int, ...], arrays: list[np.ndarray], out: Any) -> tuple[np.ndarray, ...]:
+        """Fresh arrays, or `out` itself where rows can be written straight into it."""
+        if out is not None:
+            check_out(out, batch + self.outputs[0])
+            if out.flags.c_contiguous and out.flags.aligned and not any(np.may_share_memory(out, a) for a in arrays):
+                return (out,)
+        return tuple(np.empty(batch + shape) for shape in self.outputs)
+
+    def _run(self, rows: list[tuple[np.ndarray, int]], results: tuple[np.ndarray, ...], count: int) -> bool:
+        code = self.code(1 if count == 1 else host().width)
+        call = (ctypes.c_int64 * (ARRAYS + 2 * (len(rows) + len(results))))()
+        call[COUNT], call[STATUS] = count, 0
+        places = [(a.ctypes.data, stride) for a, stride in rows]
+        places += [(r.ctypes.data, 8 * prod(shape)) for r, shape in zip(results, self.outputs, strict=True)]
+        for k, (pointer, stride) in enumerate(places):
+            call[ARRAYS + 2 * k], call[ARRAYS + 2 * k + 1] = pointer, stride
+        n = 1
+        if code.plan.operations * count > WORTH_A_THREAD:
+            n = min(thread_count(), -(-count // 64))
+        address = ctypes.addressof(call)
+        spaces = [code.borrow() for _ in range(n)]
+        bad = [0] * n
+
+        def job(k: int) -> None:
+            bad[k] = code.run(address, spaces[k].ctypes.data)
+
+        pool().run(job, n)
+        code.give_back(spaces)
+        return any(bad)
+
+    def _interpret(
+        self, arrays: list[np.ndarray], ranks: list[int], batch: tuple[int, ...], results: tuple[np.ndarray, ...]
+    ) -> bool:
+        """The same source on NumPy arrays, one entry a state."""
+        scalars: Scalars = []
+        for array, rank in zip(arrays, ranks, strict=True):
+            flat = array.reshape(array.shape[: array.ndim - rank] + (-1,))
+            scalars.append([flat[..., j] for j in range(flat.shape[-1])])
+        values, check = self.function(scalars, float, lambda: None)
+        for result, entries in zip(results, values, strict=True):
+            flat = result.reshape((*batch, -1))
+            for j, x in enumerate(entries):
+                flat[..., j] = x
+        finite = all(np.isfinite(a).all() for a in (*arrays, *results))
+        return not finite or bool(np.any(check))
+
+    def _reason(self, names: list[str], arrays: list[np.ndarray], results: tuple[np.ndarray, ...]) -> str:
+        """Why a row was refused."""
+        reason = first_not_finite(names, arrays) or self.explain(dict(zip(names, arrays, strict=True)))
+        if reason:
+            return reason
+        bad = first_not_finite(["the result"], [results[0]]) or "a result is not finite"
+        return f"{bad.split(';')[0]}; the inputs are too large, or the mass matrix is singular there"

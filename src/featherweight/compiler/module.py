@@ -1,0 +1,43 @@
+"""One LLVM module: a plan for one lane or a pack, its driver, and the native entry point."""
+
+from __future__ import annotations
+
+from math import prod
+
+from featherweight.compiler.driver import emit_driver
+from featherweight.compiler.elementary import emit_sincos
+from featherweight.compiler.emit import ALIAS_METADATA, Lanes, emit_steps
+from featherweight.compiler.entry import emit_entry
+from featherweight.compiler.plan import Plan
+from featherweight.compiler.target import Target
+
+Shapes = list[tuple[int, ...]]
+
+
+def emit_module(plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target: Target) -> str:
+    """IR text with `@run` (any width) and `@entry` (one lane). The plan's last output is the check."""
+    lanes, native = Lanes(width), Lanes(target.width)
+    in_blocks = [(prod(shape), plan.base["input", k]) for k, shape in enumerate(inputs)]
+    out_blocks, entry = [], 0
+    for shape in outputs:
+        out_blocks.append((prod(shape), entry))
+        entry += prod(shape)
+    slots = ", ".join(f"i32 {slot}" for slot in plan.outputs)
+    bits = 64 * native.width
+    attributes = (
+        f'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" '
+        '"no-stack-arg-probe" "frame-pointer"="none" }\n'
+    )
+    declarations = {line: None for w in {1, width, target.width} for line in Lanes(w).declarations().splitlines()}
+    return "".join(
+        (
+            "\n".join(declarations) + "\n",
+            f"@entries = internal constant [{len(plan.outputs)} x i32] [{slots}], align 64\n",
+            emit_sincos(lanes, native),
+            emit_steps(plan, lanes),
+            emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target),
+            emit_entry(inputs, outputs) if width == 1 else "",
+            attributes,
+            ALIAS_METADATA,
+        )
+    )

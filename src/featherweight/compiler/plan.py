@@ -1,0 +1,291 @@
+"""Cut a program into functions of bounded size, find the equal ones, give values their places.
+
+Regions are visited depth first: the newest region that has its arguments goes next. For a robot
+that means limb by limb, outward and back again, while the limb's values are still in the cache.
+A run of regions in which each continues the one before it becomes a *chunk*, a function of its
+own; chunks alike in everything but their numbers and places share one function. Cutting and
+sharing only move values, they never change an operation.
+
+Values that cross from one chunk to another live in *slots* of a workspace, one lane vector each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from featherweight.compiler.fuse import Program
+
+CHUNK_LIMIT = 1500  # operations a function; LLVM's time grows with the square of this
+ELEMENTARY = frozenset(("sin", "cos"))
+ALIGN = 8  # slots; keeps blocks on cache lines and elementary functions on whole vectors
+
+Source = tuple  # where a value comes from: ("input", k), ("chunk", k), ("sin", level), ("cos", level), ("literal",)
+
+
+@dataclass
+class Chunk:
+    """A straight-line function and the places one call of it works on.
+
+    A reference in `code` is ("local", k), ("slot", source, offset), ("table", k) or ("literal", bytes);
+    `sources[s]` says which block and from which index the offsets of source s count.
+    """
+
+    nodes: list[int]
+    outputs: list[int] = field(default_factory=list)
+    code: list[tuple] = field(default_factory=list)
+    stores: list[int] = field(default_factory=list)  # local numbers of the outputs
+    sources: list[tuple[Source, int]] = field(default_factory=list)
+    constants: list[float] = field(default_factory=list)
+
+    def signature(self) -> tuple:
+        return tuple(self.code), tuple(self.stores)
+
+
+@dataclass
+class Elementary:
+    """Sines and cosines of one level, evaluated together as whole vectors."""
+
+    level: int
+    arguments: list[int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in order, with the workspace they work in."""
+
+    steps: list[Chunk | Elementary]
+    base: dict[Source, int]  # first slot of every block
+    literals: list[float]  # values of the literal block, written once
+    size: int  # slots in all
+    outputs: list[int]  # slot of every output entry
+    argument_slots: dict[int, list[int]]  # slots of the arguments of each elementary level
+    operations: int
+
+
+def plan(
+    program: Program,
+    inputs: list[int],
+    outputs: list[int | float],
+    chunk_limit: int = CHUNK_LIMIT,
+) -> Plan:
+    """Steps and workspace of a program with the given input sizes and output entries."""
+    unit_of, units = _units(program)
+    order = _depth_first(program, unit_of, units)
+    steps = _steps(program, units, order, chunk_limit)
+    wanted = [o for o in outputs if not isinstance(o, float)]
+    where = _places(program, steps, wanted)
+    for step in steps:
+        if isinstance(step, Chunk):
+            _write_code(program, step, where)
+    return _layout(steps, where, inputs, outputs, len(program.order))
+
+
+def _units(program: Program) -> tuple[dict[int, int], list[tuple[tuple, list[int]]]]:
+    """Group operations by region; elementary functions apart, by how many lie before them."""
+    op, args, region = program.op, program.args, program.region
+    level: dict[int, int] = {}
+    number: dict[tuple, int] = {}
+    units: list[tuple[tuple, list[int]]] = []
+    unit_of: dict[int, int] = {}
+    for i in program.order:
+        depth = max((level.get(a, 0) for a in args[i]), default=0)
+        key: tuple
+        if op[i] in ELEMENTARY:
+            key = ("elementary", depth)
+            level[i] = depth + 1
+        else:
+            key = (region[i], depth)
+            level[i] = depth
+        u = number.get(key)
+        if u is None:
+            u = number[key] = len(units)
+            units.append((key, []))
+        units[u][1].append(i)
+        unit_of[i] = u
+    return unit_of, units
+
+
+def _depth_first(program: Program, unit_of: dict[int, int], units: list) -> list[tuple[int, bool]]:
+    """Order of the units, each with whether it continues the one before it."""
+    args = program.args
+    needs: list[set[int]] = [set() for _ in units]
+    for i, u in unit_of.items():
+        for a in args[i]:
+            w = unit_of.get(a)
+            if w is not None and w != u:
+                needs[u].add(w)
+    dependents = defaultdict(list)
+    missing = [len(n) for n in needs]
+    for u, n in enumerate(needs):
+        for w in n:
+            dependents[w].append(u)
+
+    ready = sorted((u for u, m in enumerate(missing) if m == 0), key=lambda u: units[u][0][0] == "elementary")
+    order: list[tuple[int, bool]] = []
+    while ready:
+        u = ready.pop()
+        order.append((u, bool(order) and order[-1][0] in needs[u]))
+        for d in dependents[u]:
+            missing[d] -= 1
+            if missing[d] == 0:
+                ready.append(d)
+    return order
+
+
+def _steps(program: Program, units: list, order: list, chunk_limit: int) -> list[Chunk | Elementary]:
+    """Join units that continue each other, up to the size limit; split what is longer."""
+    steps: list[Chunk | Elementary] = []
+    for u, continues in order:
+        (kind, level), nodes = units[u]
+        if kind == "elementary":
+            arguments = dict.fromkeys(program.args[i][0] for i in nodes)
+            steps.append(Elementary(level, list(arguments)))
+            continue
+        last = steps[-1] if steps else None
+        if continues and isinstance(last, Chunk) and len(last.nodes) + len(nodes) <= chunk_limit:
+            last.nodes.extend(nodes)
+        else:
+            for k in range(0, len(nodes), chunk_limit):
+                steps.append(Chunk(nodes[k : k + chunk_limit]))
+    return steps
+
+
+def _places(program: Program, steps: list, wanted: list[int]) -> dict[int, tuple[Source, int]]:
+    """Block and index of every value that crosses from one step to another."""
+    op, args = program.op, program.args
+    where: dict[int, tuple[Source, int]] = {}
+    home: dict[int, int] = {}
+    crossing = set(wanted)
+    for s, step in enumerate(steps):
+        if isinstance(step, Elementary):
+            crossing.update(step.arguments)
+            continue
+        for i in step.nodes:
+            home[i] = s
+        for i in step.nodes:
+            crossing.update(a for a in args[i] if home.get(a) != s)
+    number = {}
+    for step in steps:
+        if isinstance(step, Elementary):
+            number.update({(step.level, a): k for k, a in enumerate(step.arguments)})
+    level_of = {i: step.level for step in steps if isinstance(step, Elementary) for i in step.arguments}
+    for s, step in enumerate(steps):
+        if isinstance(step, Chunk):
+            step.outputs = [i for i in step.nodes if i in crossing]
+            where.update({i: (("chunk", s), k) for k, i in enumerate(step.outputs)})
+    for i in crossing:
+        if op[i] in ELEMENTARY:
+            a = args[i][0]
+            where[i] = ((op[i], level_of[a]), number[level_of[a], a])
+        elif op[i] == "input":
+            array, position = args[i]
+            where[i] = (("input", array), position)
+    return where
+
+
+def _write_code(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]]) -> None:
+    """The chunk's operations with references that do not depend on where it is called."""
+    op, args, table = program.op, program.args, program.table
+    local = {i: k for k, i in enumerate(chunk.nodes)}
+
+    first: dict[Source, int] = {}  # smallest index read from each block, in order of first use
+    for i in chunk.nodes:
+        for a in args[i]:
+            if a not in local and a in where:
+                source, k = where[a]
+                first[source] = min(k, first.get(source, k))
+    ordinal = {source: s for s, source in enumerate(first)}
+    constant: dict[int, int] = {}
+
+    def reference(a: int) -> tuple:
+        k = local.get(a)
+        if k is not None:
+            return ("local", k)
+        place = where.get(a)
+        if place is not None:
+            source, index = place
+            return ("slot", ordinal[source], index - first[source])
+        if op[a] == "constant":
+            return ("literal", args[a][0])
+        return ("table", constant.setdefault(a, len(constant)))
+
+    chunk.code = [(op[i], *map(reference, args[i])) for i in chunk.nodes]
+    chunk.stores = [local[i] for i in chunk.outputs]
+    chunk.sources = list(first.items())
+    chunk.constants = [table[args[a][0]] for a in constant]
+
+
+def _layout(
+    steps: list[Chunk | Elementary],
+    where: dict[int, tuple[Source, int]],
+    inputs: list[int],
+    outputs: list[int | float],
+    operations: int,
+) -> Plan:
+    """Give every block its slots; a block's slots are used again once its last reader is done."""
+    base: dict[Source, int] = {}
+    top = 0
+
+    def reserve(source: Source, slots: int) -> None:
+        nonlocal top
+        base[source] = top
+        top += -(-slots // ALIGN) * ALIGN
+
+    literals, output_places = _output_places(where, outputs)
+    reserve(("literal",), len(literals))
+    for k, n in enumerate(inputs):
+        reserve(("input", k), n)
+    for step in steps:
+        if isinstance(step, Elementary):
+            for name in ("argument", "sin", "cos"):
+                reserve((name, step.level), len(step.arguments))
+
+    last_reader: dict[Source, int] = {}
+    for s, step in enumerate(steps):
+        read = [where[a][0] for a in step.arguments] if isinstance(step, Elementary) else [b for b, _ in step.sources]
+        last_reader.update(dict.fromkeys(read, s))
+    for source, _ in output_places:
+        last_reader[source] = len(steps)
+
+    ends: dict[int, list[Source]] = defaultdict(list)
+    for source, s in last_reader.items():
+        if source[0] == "chunk":
+            ends[s].append(source)
+    free: dict[int, list[int]] = defaultdict(list)  # free blocks by size: chunks alike fit exactly
+    size_of: dict[Source, int] = {}
+    for s, step in enumerate(steps):
+        if isinstance(step, Chunk):
+            source = ("chunk", s)
+            size_of[source] = len(step.outputs)
+            if free[len(step.outputs)]:
+                base[source] = free[len(step.outputs)].pop()
+            else:
+                reserve(source, len(step.outputs))
+        for source in ends[s]:
+            free[size_of[source]].append(base[source])
+
+    return Plan(
+        steps=steps,
+        base=base,
+        literals=literals,
+        size=top,
+        outputs=[base[source] + k for source, k in output_places],
+        argument_slots={
+            step.level: [base[where[a][0]] + where[a][1] for a in step.arguments]
+            for step in steps
+            if isinstance(step, Elementary)
+        },
+        operations=operations,
+    )
+
+
+def _output_places(
+    where: dict[int, tuple[Source, int]], outputs: list[int | float]
+) -> tuple[list[float], list[tuple[Source, int]]]:
+    """Where each output entry is found; numbers known while tracing get a slot of their own."""
+    index: dict[float, int] = {}
+    places: list[tuple[Source, int]] = []
+    for o in outputs:
+        places.append((("literal",), index.setdefault(o, len(index))) if isinstance(o, float) else where[o])
+    return list(index), places

@@ -1,0 +1,104 @@
+"""The machine that code is made for: its triple, its features, its vector width."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+_LLVM_LOCK = threading.Lock()  # LLVM's global state is not ours to race on
+
+
+class UnsupportedMachine(RuntimeError):
+    """There is no fused multiply-add here, or an architecture we do not know."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What LLVM needs to know; `width` is the number of doubles in a vector register."""
+
+    triple: str
+    cpu: str
+    features: str
+    width: int
+
+    @property
+    def arch(self) -> str:
+        return "arm" if self.triple.startswith(("aarch64", "arm64")) else "x86"
+
+    @property
+    def windows(self) -> bool:
+        return "windows" in self.triple
+
+    def machine(self) -> Any:
+        """An LLVM target machine."""
+        llvm = _llvm()
+        return llvm.Target.from_triple(self.triple).create_target_machine(
+            cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="small"
+        )
+
+    def object_code(self, ir: str) -> bytes:
+        """Compile IR text to an object file."""
+        llvm = _llvm()
+        with _LLVM_LOCK:
+            module = llvm.parse_assembly(ir)
+            module.triple = self.triple
+            module.verify()
+            return self.machine().emit_object(module)
+
+
+@functools.cache
+def _llvm() -> Any:
+    """llvmlite, imported when the first kernel is compiled and not before."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@functools.cache
+def llvm_version() -> str:
+    import llvmlite
+
+    return f"llvmlite {llvmlite.__version__} LLVM {'.'.join(map(str, _llvm().llvm_version_info))}"
+
+
+@functools.cache
+def host() -> Target:
+    """This machine."""
+    llvm = _llvm()
+    triple = llvm.get_process_triple()
+    features = llvm.get_host_cpu_features()
+    cpu = llvm.get_host_cpu_name()
+    if triple.startswith(("aarch64", "arm64")):
+        return Target(triple, cpu, features.flatten(), 2)
+    if not triple.startswith(("x86_64", "amd64")):
+        raise UnsupportedMachine(f"no code generator for {triple}; featherweight.interpret() works everywhere")
+    if not (features.get("avx2") and features.get("fma")):
+        raise UnsupportedMachine(f"{cpu} has no AVX2 and FMA; featherweight.interpret() works everywhere")
+    return Target(triple, cpu, features.flatten() + ",-prefer-256-bit", 8 if features.get("avx512f") else 4)
+
+
+@functools.cache
+def _jit() -> Any:
+    return _llvm().create_lljit_compiler()
+
+
+class Library:
+    """Object code in memory; its addresses are valid while this object lives."""
+
+    _count = 0
+
+    def __init__(self, object_code: bytes, symbols: tuple[str, ...]) -> None:
+        llvm = _llvm()
+        with _LLVM_LOCK:
+            Library._count += 1
+            builder = llvm.JITLibraryBuilder().add_object_img(object_code)
+            for name in symbols:
+                builder.export_symbol(name)
+            self._tracker = builder.link(_jit(), f"featherweight{Library._count}")
+
+    def __getitem__(self, symbol: str) -> int:
+        return self._tracker[symbol]

@@ -1,0 +1,133 @@
+"""A small pool of threads for batches: workers wait on locks, the caller works too.
+
+Native code releases the interpreter lock and takes its rows from a shared counter, so a pool has
+nothing to schedule: it only wakes the workers and waits for them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+_limit: int | None = None
+_pool: Pool | None = None
+_pool_lock = threading.Lock()
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _checked(n: object, name: str) -> int:
+    try:
+        count = int(str(n))
+    except ValueError:
+        count = 0
+    if count < 1:
+        raise ValueError(f"{name}: expected a whole number of threads, 1 or more, got {n!r}")
+    return count
+
+
+def thread_count() -> int:
+    """Threads a batch may use now."""
+    if _limit is not None:
+        return _limit
+    setting = os.environ.get("FEATHERWEIGHT_THREADS")
+    return _checked(setting, "FEATHERWEIGHT_THREADS") if setting else _cores()
+
+
+class threads:
+    """Limit the threads that batches use: `fw.threads(2)`, or `with fw.threads(1): …`."""
+
+    def __init__(self, n: int) -> None:
+        global _limit
+        self._before = _limit
+        _limit = _checked(n, "n")
+
+    def __enter__(self) -> threads:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        global _limit
+        _limit = self._before
+
+
+class _Worker:
+    def __init__(self) -> None:
+        self.job: Callable[[], None] | None = None
+        self.wake, self.done = threading.Lock(), threading.Lock()
+        self.wake.acquire()
+        self.done.acquire()
+        threading.Thread(target=self._loop, name="featherweight", daemon=True).start()
+
+    def _loop(self) -> None:
+        while True:
+            self.wake.acquire()
+            if self.job is not None:
+                self.job()
+            self.done.release()
+
+
+class Pool:
+    """Workers that stay; one batch at a time uses them, others meanwhile run on their caller alone."""
+
+    def __init__(self) -> None:
+        self.workers: list[_Worker] = []
+        self.busy = threading.Lock()
+
+    def run(self, job: Callable[[int], None], n: int) -> None:
+        """Call job(0) … job(n-1) side by side; returns when all are done. A job must not raise."""
+        if n == 1 or not self.busy.acquire(blocking=False):
+            job(0)
+            return
+        helpers: list[_Worker] = []
+        try:
+            while len(self.workers) < n - 1:
+                self.workers.append(_Worker())
+            for k, worker in enumerate(self.workers[: n - 1]):
+                worker.job = lambda k=k: job(k + 1)
+                helpers.append(worker)
+                worker.wake.release()
+            job(0)
+        finally:
+            interrupt = _wait(helpers)
+            self.busy.release()
+            if interrupt is not None:
+                raise interrupt
+
+
+def _wait(helpers: list[_Worker]) -> KeyboardInterrupt | None:
+    """Wait for all, come what may: they are still writing into the caller's arrays."""
+    interrupt = None
+    for worker in helpers:
+        while True:
+            try:
+                worker.done.acquire()
+                break
+            except KeyboardInterrupt as error:
+                interrupt = error
+        worker.job = None
+    return interrupt
+
+
+def pool() -> Pool:
+    """The process's pool, made when first needed."""
+    global _pool
+    with _pool_lock:
+        if _pool is None:
+            _pool = Pool()
+        return _pool
+
+
+def _after_fork() -> None:
+    """Threads do not survive a fork, locks may be held: begin anew."""
+    global _pool, _pool_lock
+    _pool, _pool_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,108 @@
+"""From an algorithm over scalars to a function of arrays: kernels by model, with one fast path.
+
+This is the edge where arrays get their order: wrenches are [force; moment], linear first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featherweight.compiler import Argument, Kernel, interpret
+from featherweight.model import Model, Tree
+from featherweight.spatial import Force, Vector
+
+# algorithm(tree, inputs by name) -> flat outputs
+Algorithm = Callable[[Tree, dict[str, list[Any]]], list[list[Any]]]
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A computation on a model: which arrays go in, what shapes come out, and the algorithm."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: Callable[[Model], Sequence[Shape]]
+    algorithm: Callable[[Model, Tree, dict[str, list[Any]]], list[list[Any]]]
+
+    def kernel(self, model: Model, *extra: str) -> Kernel:
+        """The model's kernel for this quantity, with optional inputs `extra`; made on first use."""
+        key = (self.name, extra)
+        kernel = model._kernels.get(key)
+        if kernel is None:
+            with model._lock:
+                kernel = model._kernels.get(key)
+                if kernel is None:
+                    kernel = model._kernels[key] = self._make(model, extra)
+        return kernel
+
+    def _make(self, model: Model, extra: tuple[str, ...]) -> Kernel:
+        names = (*self.inputs, *extra)
+
+        def function(scalars: list[list[Any]], lift: Callable, mark: Callable) -> tuple[list[list[Any]], Any]:
+            tree = model.over(lift, mark)
+            arguments = dict(zip(names, scalars, strict=True))
+            check: Any = 0
+            if "q" in arguments:
+                for joint in model.joints:
+                    check = check + joint.kind.check(arguments["q"][joint.q])
+            mark()
+            return self.algorithm(model, tree, arguments), check
+
+        def explain(arrays: dict[str, np.ndarray]) -> str:
+            for joint in model.joints:
+                reason = joint.kind.explain(arrays["q"][..., joint.q])
+                if reason is not None:
+                    return f"q: joint {joint.name!r}: {reason}"
+            return ""
+
+        return Kernel(self.name, [_argument(model, n) for n in names], self.outputs(model), function, explain)
+
+
+def _argument(model: Model, name: str) -> Argument:
+    if name == "q":
+        return Argument("q", (model.nq,), "nq")
+    if name == "f_ext":
+        return Argument("f_ext", (model.nb + 1, 6), "nb + 1, 6")
+    return Argument(name, (model.nv,), "nv")
+
+
+def wrenches(flat: list[Any] | None) -> list[Force] | None:
+    """Rows [force; moment] of a flat array as spatial forces."""
+    if flat is None:
+        return None
+    return [Force(Vector(*flat[k + 3 : k + 6]), Vector(*flat[k : k + 3])) for k in range(0, len(flat), 6)]
+
+
+def native(model: Model, name: str) -> Any:
+    """The fast path of a quantity for one state, or a function that declines."""
+    if interpret.depth:
+        return _declined
+    try:
+        return model._entries[name]
+    except KeyError:
+        return _declined
+    except AttributeError:
+        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}") from None
+
+
+def _declined(*values: Any) -> None:
+    return None
+
+
+def evaluate(quantity: Quantity, model: Model, values: dict[str, Any], out: Any = None) -> tuple[np.ndarray, ...]:
+    """The slow path: any array-like, any batch, every check with its message."""
+    if not isinstance(model, Model):
+        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    extra = tuple(n for n, value in values.items() if n not in quantity.inputs and value is not None)
+    kernel = quantity.kernel(model, *extra)
+    results = kernel(*(values[n] for n in (*quantity.inputs, *extra)), out=out)
+    if not extra and not interpret.depth and quantity.name not in model._entries and results[0].ndim == len(kernel.outputs[0]):
+        entry = kernel.entry()
+        if entry is not None:
+            model._entries[quantity.name] = entry
+    return results

@@ -1,0 +1,20 @@
+"""The frozen model of a robot, and the builder that makes one."""
+
+from featherweight.model.builder import Builder
+from featherweight.model.inertia import Inertia
+from featherweight.model.model import BodyInfo, ContactPoint, Frame, JointInfo, Model
+from featherweight.model.placement import Placement
+from featherweight.model.tree import Tree, TreeJoint
+
+__all__ = [
+    "BodyInfo",
+    "Builder",
+    "ContactPoint",
+    "Frame",
+    "Inertia",
+    "JointInfo",
+    "Model",
+    "Placement",
+    "Tree",
+    "TreeJoint",
+]

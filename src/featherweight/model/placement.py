@@ -1,0 +1,73 @@
+"""Where a frame sits in another: `Placement(xyz, rpy=…)` or `Placement(xyz, quat=…)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featherweight.errors import ModelError
+from featherweight.spatial import Matrix, Transform, Vector, from_quaternion, from_rpy
+
+
+def real_numbers(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Finite floats of this shape, or a ModelError that names them."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: expected real numbers of shape {shape}, got {value!r}") from None
+    if array.shape != shape:
+        raise ModelError(f"{name}: expected shape {shape}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ModelError(f"{name}: expected finite numbers, got {value!r}")
+    return array
+
+
+@dataclass(frozen=True, init=False)
+class Placement:
+    """Pose of a frame: position [m] and orientation, as roll pitch yaw [rad] (R = Rz Ry Rx, as in
+    URDF), unit quaternion x y z w, or rotation matrix (frame to parent)."""
+
+    rotation: Matrix
+    position: Vector
+
+    def __init__(
+        self,
+        xyz: Sequence[float] = (0.0, 0.0, 0.0),
+        *,
+        rpy: Sequence[float] | None = None,
+        quat: Sequence[float] | None = None,
+        rotation: Any = None,
+    ) -> None:
+        if sum(given is not None for given in (rpy, quat, rotation)) > 1:
+            raise ModelError("Placement: give one of rpy, quat and rotation")
+        if rpy is not None:
+            R = from_rpy(*(float(a) for a in real_numbers("rpy", rpy, (3,))))
+        elif quat is not None:
+            quaternion = real_numbers("quat", quat, (4,))
+            length = float(np.linalg.norm(quaternion))
+            if abs(length - 1.0) > 1e-6:
+                raise ModelError(f"quat: expected a unit quaternion x y z w, got length {length:.9g}")
+            R = from_quaternion(*(float(a) for a in quaternion / length))
+        elif rotation is not None:
+            matrix = real_numbers("rotation", rotation, (3, 3))
+            if np.abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0:
+                raise ModelError("rotation: expected an orthogonal matrix with determinant +1")
+            R = Matrix.of(matrix.tolist())
+        else:
+            R = Matrix.identity()
+        object.__setattr__(self, "rotation", R.lift(_clean))
+        object.__setattr__(self, "position", Vector(*real_numbers("xyz", xyz, (3,)).tolist()))
+
+    @property
+    def transform(self) -> Transform:
+        """X, from the parent's coordinates to this frame's."""
+        return Transform(self.rotation.T, self.position)
+
+
+def _clean(x: float) -> float:
+    """Entries of a rotation that are 0 or ±1 but for rounding: cos(π/2) is 6e-17 in floats."""
+    nearest = float(round(x))
+    return nearest if abs(x - nearest) < 4e-16 else float(x)

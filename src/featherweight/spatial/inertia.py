@@ -1,0 +1,93 @@
+"""Rigid-body and articulated-body inertia (RBDA, sections 2.13 and 7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from featherweight.spatial.motion import Force, Motion
+from featherweight.spatial.transform import Transform
+from featherweight.spatial.vector import Matrix, Symmetric, Vector
+
+
+class RigidInertia(NamedTuple):
+    """Mass m [kg], first moment h = m c [kg m] and inertia matrix about the frame's origin [kg m²]."""
+
+    m: Any
+    h: Vector
+    I: Symmetric
+
+    @staticmethod
+    def zero() -> RigidInertia:
+        return RigidInertia(0, Vector.zero(), Symmetric.zero())
+
+    @staticmethod
+    def about_com(mass: Any, com: Vector, moment: Symmetric) -> RigidInertia:
+        """From the inertia matrix about the centre of mass: I = I_c + m (c·c 1 - c cᵀ)."""
+        h = com * mass
+        square = com.dot(h)
+        steiner = Symmetric.diagonal(square, square, square) - Symmetric.outer(com, h)
+        return RigidInertia(mass, h, moment + steiner)
+
+    def __add__(self, other: RigidInertia) -> RigidInertia:  # type: ignore[override]
+        return RigidInertia(self.m + other.m, self.h + other.h, self.I + other.I)
+
+    def __matmul__(self, v: Motion) -> Force:
+        """I v: momentum of a twist, or force of an acceleration."""
+        return Force(
+            self.I @ v.angular + self.h.cross(v.linear),
+            v.linear * self.m - self.h.cross(v.angular),
+        )
+
+    def seen_through(self, X: Transform) -> RigidInertia:
+        """Xᵀ I X: the same body in the coordinates X comes from (composite bodies add up there)."""
+        h = X.E.transposed_times(self.h)  # in the new axes, about the old origin
+        moved = h + X.r * self.m
+        # I + m (r·r 1 - r rᵀ) + (2 h·r 1 - h rᵀ - r hᵀ), written with h and h + m r
+        a, b = Matrix.cross(X.r) @ Matrix.cross(h), Matrix.cross(moved) @ Matrix.cross(X.r)
+        shift = Symmetric.of(a + b)
+        return RigidInertia(self.m, moved, self.I.congruent(X.E) - shift)
+
+    @property
+    def articulated(self) -> ArticulatedInertia:
+        return ArticulatedInertia(self.I, Matrix.cross(self.h), Symmetric.diagonal(self.m, self.m, self.m))
+
+    def lift(self, f: Callable[[Any], Any]) -> RigidInertia:
+        """The inertia with `f` applied to each number."""
+        return RigidInertia(f(self.m), self.h.lift(f), self.I.lift(f))
+
+
+class ArticulatedInertia(NamedTuple):
+    """I^A = [[I, H], [Hᵀ, M]], moment and force of the acceleration of a body that carries others."""
+
+    I: Symmetric
+    H: Matrix
+    M: Symmetric
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:  # type: ignore[override]
+        return ArticulatedInertia(self.I + other.I, self.H + other.H, self.M + other.M)
+
+    def __matmul__(self, v: Motion) -> Force:
+        """I^A a."""
+        return Force(
+            self.I @ v.angular + self.H @ v.linear,
+            self.H.transposed_times(v.angular) + self.M @ v.linear,
+        )
+
+    def minus_outer(self, W: Sequence[Force], U: Sequence[Force]) -> ArticulatedInertia:
+        """I^A - Σ w uᵀ, for columns that make it symmetric: W = U D⁻¹."""
+        I, H, M = self
+        for w, u in zip(W, U, strict=True):
+            I = I - Symmetric.outer(w.moment, u.moment)
+            H = H - Matrix(*(u.force * a for a in w.moment))
+            M = M - Symmetric.outer(w.force, u.force)
+        return ArticulatedInertia(I, H, M)
+
+    def seen_through(self, X: Transform) -> ArticulatedInertia:
+        """Xᵀ I^A X: rotate, then move the origin by r."""
+        E, r = X
+        I, H, M = self.I.congruent(E), E.T @ (self.H @ E), self.M.congruent(E)
+        rx = Matrix.cross(r)
+        moved = H + rx @ M.matrix
+        shift = Symmetric.of(rx @ H.T - moved @ rx)
+        return ArticulatedInertia(I + shift, moved, M)

@@ -1,0 +1,158 @@
+"""Vectors and 3×3 matrices over any scalar. Zeros known while tracing cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+
+class Vector(NamedTuple):
+    """Three components."""
+
+    x: Any
+    y: Any
+    z: Any
+
+    @staticmethod
+    def zero() -> Vector:
+        return Vector(0, 0, 0)
+
+    def __add__(self, b: Vector) -> Vector:  # type: ignore[override]
+        return Vector(self.x + b.x, self.y + b.y, self.z + b.z)
+
+    def __sub__(self, b: Vector) -> Vector:
+        return Vector(self.x - b.x, self.y - b.y, self.z - b.z)
+
+    def __neg__(self) -> Vector:
+        return Vector(-self.x, -self.y, -self.z)
+
+    def __mul__(self, s: Any) -> Vector:  # type: ignore[override]
+        return Vector(self.x * s, self.y * s, self.z * s)
+
+    __rmul__ = __mul__  # type: ignore[assignment]
+
+    def dot(self, b: Vector) -> Any:
+        return self.x * b.x + self.y * b.y + self.z * b.z
+
+    def cross(self, b: Vector) -> Vector:
+        return Vector(
+            self.y * b.z - self.z * b.y,
+            self.z * b.x - self.x * b.z,
+            self.x * b.y - self.y * b.x,
+        )
+
+    def lift(self, f: Callable[[Any], Any]) -> Vector:
+        """The vector with `f` applied to each component."""
+        return Vector(f(self.x), f(self.y), f(self.z))
+
+
+class Matrix(NamedTuple):
+    """A 3×3 matrix by rows."""
+
+    x: Vector
+    y: Vector
+    z: Vector
+
+    @staticmethod
+    def of(rows: Any) -> Matrix:
+        """From nested sequences."""
+        return Matrix(*(Vector(*row) for row in rows))
+
+    @staticmethod
+    def identity() -> Matrix:
+        return Matrix.diagonal(1, 1, 1)
+
+    @staticmethod
+    def diagonal(a: Any, b: Any, c: Any) -> Matrix:
+        return Matrix(Vector(a, 0, 0), Vector(0, b, 0), Vector(0, 0, c))
+
+    @staticmethod
+    def cross(v: Vector) -> Matrix:
+        """v̂, the matrix with v̂ b = v × b."""
+        return Matrix(Vector(0, -v.z, v.y), Vector(v.z, 0, -v.x), Vector(-v.y, v.x, 0))
+
+    @property
+    def T(self) -> Matrix:
+        return Matrix(*(Vector(*column) for column in zip(*self, strict=True)))
+
+    def __add__(self, B: Matrix) -> Matrix:  # type: ignore[override]
+        return Matrix(self.x + B.x, self.y + B.y, self.z + B.z)
+
+    def __sub__(self, B: Matrix) -> Matrix:
+        return Matrix(self.x - B.x, self.y - B.y, self.z - B.z)
+
+    def __neg__(self) -> Matrix:
+        return Matrix(-self.x, -self.y, -self.z)
+
+    def __matmul__(self, b: Any) -> Any:
+        """Matrix times vector, or times matrix."""
+        if isinstance(b, Vector):
+            return Vector(self.x.dot(b), self.y.dot(b), self.z.dot(b))
+        columns = b.T
+        return Matrix(*(Vector(*(row.dot(column) for column in columns)) for row in self))
+
+    def transposed_times(self, b: Vector) -> Vector:
+        """Aᵀ b."""
+        return Vector(*(column.dot(b) for column in self.T))
+
+    def lift(self, f: Callable[[Any], Any]) -> Matrix:
+        """The matrix with `f` applied to each entry."""
+        return Matrix(*(row.lift(f) for row in self))
+
+
+class Symmetric(NamedTuple):
+    """A symmetric 3×3 matrix: its upper triangle."""
+
+    xx: Any
+    xy: Any
+    xz: Any
+    yy: Any
+    yz: Any
+    zz: Any
+
+    @staticmethod
+    def of(rows: Any) -> Symmetric:
+        """From the upper triangle of nested sequences."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = rows
+        return Symmetric(xx, xy, xz, yy, yz, zz)
+
+    @staticmethod
+    def diagonal(a: Any, b: Any, c: Any) -> Symmetric:
+        return Symmetric(a, 0, 0, b, 0, c)
+
+    @staticmethod
+    def zero() -> Symmetric:
+        return Symmetric(0, 0, 0, 0, 0, 0)
+
+    @staticmethod
+    def outer(a: Vector, b: Vector) -> Symmetric:
+        """a bᵀ, for vectors that make it symmetric."""
+        return Symmetric(a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.y, a.y * b.z, a.z * b.z)
+
+    @property
+    def matrix(self) -> Matrix:
+        xx, xy, xz, yy, yz, zz = self
+        return Matrix(Vector(xx, xy, xz), Vector(xy, yy, yz), Vector(xz, yz, zz))
+
+    def __add__(self, B: Symmetric) -> Symmetric:  # type: ignore[override]
+        return Symmetric(*(a + b for a, b in zip(self, B, strict=True)))
+
+    def __sub__(self, B: Symmetric) -> Symmetric:
+        return Symmetric(*(a - b for a, b in zip(self, B, strict=True)))
+
+    def __matmul__(self, b: Any) -> Any:
+        return self.matrix @ b
+
+    def congruent(self, E: Matrix) -> Symmetric:
+        """Eᵀ A E, computed once for each entry of the triangle."""
+        AE = self.matrix @ E
+        columns, right = E.T, AE.T
+        return Symmetric(*(columns[i].dot(right[j]) for i, j in _triangle()))
+
+    def lift(self, f: Callable[[Any], Any]) -> Symmetric:
+        """The matrix with `f` applied to each entry."""
+        return Symmetric(*(f(a) for a in self))
+
+
+def _triangle() -> Iterator[tuple[int, int]]:
+    return ((i, j) for i in range(3) for j in range(i, 3))
