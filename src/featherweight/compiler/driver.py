@@ -13,13 +13,15 @@ from featherweight.compiler.target import Target
 
 BLOCK = 64  # rows a thread takes at a time
 NEXT, COUNT, STATUS, ARRAYS = 0, 1, 2, 3  # words of a call: counter, rows, status; then pointer, stride of each array
+UNPACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %ws, ptr %table, i64 %n"
 BAD_INPUT, BAD_RESULT, BAD_CHECK = 1, 2, 4  # bits of a row's status
 
 
 def emit_driver(lanes: Lanes, native: Lanes, inputs: list, outputs: list, check_slot: int, target: Target) -> str:
     """Functions `@rows` and `@run`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries)."""
     return (
-        _float_mode(target.arch)
+        "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
+        + _float_mode(target.arch)
         + (_pack(lanes) + _unpack(lanes) if lanes.width > 1 else _pack_one(native) + _unpack_one(native))
         + _rows(lanes, inputs, outputs, check_slot)
         + _run(target.windows)
@@ -76,12 +78,20 @@ define internal void @leave_float_mode(i64 %old) alwaysinline #0 {
 """
 
 
-def _not_finite(name: str, value: str, before: str, lanes: Lanes) -> str:
-    """`name` = `before` with bits set in the lanes where the value is NaN or infinite: x - x ≠ +0."""
-    return (
-        f"%{name}d = fsub {lanes.real} {value}, {value}\n  "
-        f"%{name}i = bitcast {lanes.real} %{name}d to {lanes.int}\n  "
-        f"%{name} = or {lanes.int} {before}, %{name}i"
+def _check_finite(name: str, values: list[str], before: str, lanes: Lanes) -> str:
+    """`name` = `before` with bits set in the lanes where a value is NaN or infinite: 0 x ≠ ±0."""
+    T, s, zero = lanes.real, lanes.suffix, lanes.literal(0.0)
+    lines, total = [], zero
+    for j, x in enumerate(values):
+        lines.append(f"%{name}f{j} = call {T} @llvm.fma.{s}({T} {x}, {T} {zero}, {T} {total})")
+        total = f"%{name}f{j}"
+    return _join(
+        [
+            *lines,
+            f"%{name}u = fcmp uno {T} {total}, {zero}",
+            f"%{name}s = sext {lanes.bool} %{name}u to {lanes.int}",
+            f"%{name} = or {lanes.int} {before}, %{name}s",
+        ]
     )
 
 
@@ -101,9 +111,8 @@ def _transpose(names: list[str], lanes: Lanes) -> tuple[list[str], list[str]]:
                 continue
             for row, mask in zip((a, a + step), masks, strict=True):
                 name = f"%tr{step}_{row}"
-                lines.append(
-                    f"{name} = shufflevector {lanes.real} {names[a]}, {lanes.real} {names[a + step]}, <{w} x i32> {mask}"
-                )
+                pair = f"{lanes.real} {names[a]}, {lanes.real} {names[a + step]}"
+                lines.append(f"{name} = shufflevector {pair}, <{w} x i32> {mask}")
                 new[row] = name
         names = new
         step *= 2
@@ -111,20 +120,36 @@ def _transpose(names: list[str], lanes: Lanes) -> tuple[list[str], list[str]]:
 
 
 def _row_pointers(lanes: Lanes) -> str:
-    """%row0 … %row(W-1): pointers to the rows of a pack, the last row repeated."""
-    lines = []
-    for r in range(lanes.width):
-        lines += [
-            f"%n{r} = add i64 %row, {r}",
-            f"%in{r} = icmp slt i64 %n{r}, %last",
-            f"%m{r} = select i1 %in{r}, i64 %n{r}, i64 %last",
-            f"%o{r} = mul i64 %m{r}, %stride",
-            f"%row{r} = getelementptr i8, ptr %base, i64 %o{r}",
+    """%row0 … %row(W-1): pointers to the rows of a pack; in the last pack the last row is repeated."""
+    w = lanes.width
+    whole = ["%row0w = getelementptr i8, ptr %base, i64 %offset"]
+    whole += [f"%row{r}w = getelementptr i8, ptr %row{r - 1}w, i64 %stride" for r in range(1, w)]
+    part = ["%row0p = getelementptr i8, ptr %base, i64 %offset"]
+    for r in range(1, w):
+        part += [
+            f"%in{r} = icmp sge i64 %left, {r}",
+            f"%by{r} = select i1 %in{r}, i64 %stride, i64 0",
+            f"%row{r}p = getelementptr i8, ptr %row{r - 1}p, i64 %by{r}",
         ]
-    return "\n  ".join(lines)
+    chosen = [f"%row{r} = phi ptr [%row{r}w, %whole], [%row{r}p, %part]" for r in range(w)]
+    return f"""
+  %ahead = mul i64 %stride, {w}
+  %offset = mul i64 %row, %stride
+  %left = sub i64 %last, %row
+  %full = icmp sge i64 %left, {w - 1}
+  br i1 %full, label %whole, label %part
+whole:
+  {_join(whole)}
+  br label %start
+part:
+  {_join(part)}
+  br label %start
+start:
+  {_join(chosen)}
+"""
 
 
-def _column_loop(lanes: Lanes, block: str, single: str, result: str) -> str:
+def _column_loop(lanes: Lanes, block: str, single: str, result: str, start: str) -> str:
     """Columns W at a time, the last block overlapping the one before it; one by one if there are fewer."""
     w = lanes.width
     return f"""
@@ -132,8 +157,8 @@ def _column_loop(lanes: Lanes, block: str, single: str, result: str) -> str:
   %tail = sub i64 %n, {w}
   br i1 %wide, label %block, label %single
 block:
-  %c = phi i64 [0, %entry], [%c2, %block]
-  %acc = phi {lanes.int} [zeroinitializer, %entry], [%accb, %block]
+  %c = phi i64 [0, %{start}], [%c2, %block]
+  %acc = phi {lanes.int} [zeroinitializer, %{start}], [%accb, %block]
   {block}
   %c1 = add i64 %c, {w}
   %over = icmp sgt i64 %c1, %tail
@@ -143,8 +168,8 @@ block:
 blockend:
   {result.replace("ACC", "%accb")}
 single:
-  %s = phi i64 [0, %entry], [%s1, %single]
-  %accs0 = phi {lanes.int} [zeroinitializer, %entry], [%accs, %single]
+  %s = phi i64 [0, %{start}], [%s1, %single]
+  %accs0 = phi {lanes.int} [zeroinitializer, %{start}], [%accs, %single]
   {single}
   %s1 = add i64 %s, 1
   %sm = icmp slt i64 %s1, %n
@@ -162,19 +187,18 @@ def _pack(lanes: Lanes) -> str:
         block += [
             f"%p{r} = getelementptr double, ptr %row{r}, i64 %c",
             f"%x{r} = load {T}, ptr %p{r}, align 8",
+            f"%h{r} = getelementptr i8, ptr %p{r}, i64 %ahead",  # the next pack: memory works while we compute
+            f"call void @llvm.prefetch.p0(ptr %h{r}, i32 0, i32 3, i32 1)",
         ]
     lines, columns = _transpose([f"%x{r}" for r in range(w)], lanes)
     block += lines
-    before = "%acc"
+    block.append(_check_finite("accb", columns, "%acc", lanes))
     for j, x in enumerate(columns):
-        name = "accb" if j == w - 1 else f"f{j}"
         block += [
-            _not_finite(name, x, before, lanes),
             f"%cj{j} = add i64 %c, {j}",
             f"%q{j} = getelementptr {T}, ptr %to, i64 %cj{j}",
             f"store {T} {x}, ptr %q{j}, align {lanes.bytes}",
         ]
-        before = f"%{name}"
     single, vector = [], "poison"
     for r in range(w):
         single += [
@@ -184,7 +208,7 @@ def _pack(lanes: Lanes) -> str:
         ]
         vector = f"%sv{r}"
     single += [
-        _not_finite("accs", vector, "%accs0", lanes),
+        _check_finite("accs", [vector], "%accs0", lanes),
         f"%sq = getelementptr {T}, ptr %to, i64 %s",
         f"store {T} {vector}, ptr %sq, align {lanes.bytes}",
     ]
@@ -192,7 +216,7 @@ def _pack(lanes: Lanes) -> str:
 define internal {lanes.int} @pack(ptr %base, i64 %stride, i64 %row, i64 %last, ptr %to, i64 %n) noinline #0 {{
 entry:
   {_row_pointers(lanes)}
-  {_column_loop(lanes, _join(block), _join(single), f"ret {lanes.int} ACC")}
+  {_column_loop(lanes, _join(block), _join(single), f"ret {lanes.int} ACC", "start")}
 }}
 """
 
@@ -200,9 +224,8 @@ entry:
 def _unpack(lanes: Lanes) -> str:
     """`@unpack`: slots named by a table into n columns of W rows."""
     w, T = lanes.width, lanes.real
-    block, before = [], "%acc"
+    block = []
     for j in range(w):
-        name = "accb" if j == w - 1 else f"f{j}"
         block += [
             f"%cj{j} = add i64 %c, {j}",
             f"%t{j} = getelementptr i32, ptr %table, i64 %cj{j}",
@@ -210,11 +233,10 @@ def _unpack(lanes: Lanes) -> str:
             f"%eo{j} = sext i32 %e{j} to i64",
             f"%p{j} = getelementptr {T}, ptr %ws, i64 %eo{j}",
             f"%x{j} = load {T}, ptr %p{j}, align {lanes.bytes}",
-            _not_finite(name, f"%x{j}", before, lanes),
         ]
-        before = f"%{name}"
-    lines, rows = _transpose([f"%x{j}" for j in range(w)], lanes)
-    block += lines
+    columns = [f"%x{j}" for j in range(w)]
+    lines, rows = _transpose(columns, lanes)
+    block += [_check_finite("accb", columns, "%acc", lanes), *lines]
     for r, x in enumerate(rows):
         block += [
             f"%q{r} = getelementptr double, ptr %row{r}, i64 %c",
@@ -226,7 +248,7 @@ def _unpack(lanes: Lanes) -> str:
         "%seo = sext i32 %se to i64",
         f"%spp = getelementptr {T}, ptr %ws, i64 %seo",
         f"%sx = load {T}, ptr %spp, align {lanes.bytes}",
-        _not_finite("accs", "%sx", "%accs0", lanes),
+        _check_finite("accs", ["%sx"], "%accs0", lanes),
     ]
     for r in range(w):
         single += [
@@ -235,10 +257,10 @@ def _unpack(lanes: Lanes) -> str:
             f"store double %sv{r}, ptr %sq{r}, align 8",
         ]
     return f"""
-define internal {lanes.int} @unpack(ptr %base, i64 %stride, i64 %row, i64 %last, ptr %ws, ptr %table, i64 %n) noinline #0 {{
+define internal {lanes.int} @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
 entry:
   {_row_pointers(lanes)}
-  {_column_loop(lanes, _join(block), _join(single), f"ret {lanes.int} ACC")}
+  {_column_loop(lanes, _join(block), _join(single), f"ret {lanes.int} ACC", "start")}
 }}
 """
 
@@ -263,7 +285,7 @@ def _one_row_loop(native: Lanes, copy: bool) -> str:
     block = [
         "%p = getelementptr double, ptr %from, i64 %c",
         f"%x = load {T}, ptr %p, align 8",
-        _not_finite("accb", "%x", "%acc", native),
+        _check_finite("accb", ["%x"], "%acc", native),
         *store,
     ]
     splat = (
@@ -275,10 +297,10 @@ def _one_row_loop(native: Lanes, copy: bool) -> str:
         "%sp = getelementptr double, ptr %from, i64 %s",
         "%sx = load double, ptr %sp, align 8",
         splat,
-        _not_finite("accs", "%sv", "%accs0", native),
+        _check_finite("accs", ["%sv"], "%accs0", native),
         *store_one,
     ]
-    loop = _column_loop(native, _join(block), _join(single), "ret i64 ACC")
+    loop = _column_loop(native, _join(block), _join(single), "ret i64 ACC", "entry")
     for acc in ("%accb", "%accs"):
         loop = loop.replace(f"ret i64 {acc}", _reduce(native, acc))
     return loop
@@ -301,7 +323,7 @@ define internal i64 @check_row(ptr %from, i64 %n) noinline #0 {{
 entry:
   {_one_row_loop(native, copy=False)}
 }}
-define internal i64 @unpack(ptr %base, i64 %stride, i64 %row, i64 %last, ptr %ws, ptr %table, i64 %n) noinline #0 {{
+define internal i64 @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
 entry:
   %offset = mul i64 %row, %stride
   %to = getelementptr i8, ptr %base, i64 %offset
@@ -374,8 +396,7 @@ def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int) -> str:
         if lanes.width == 1
         else f"%mask = bitcast {lanes.bool} %some to i{lanes.width}\n  %any = icmp ne i{lanes.width} %mask, 0"
     )
-    return (
-        f"""
+    return f"""
 define internal i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end) noinline #0 {{
 entry:
   %mode = call i64 @enter_float_mode()
@@ -414,9 +435,7 @@ done:
   call void @leave_float_mode(i64 %mode)
   ret i64 %bad1
 }}
-"""
-        + _report(lanes)
-    )
+""" + _report(lanes)
 
 
 def _report(lanes: Lanes) -> str:
@@ -472,7 +491,9 @@ end:
   ret void
 }
 """
-    return (touch_stack if windows else "") + f"""
+    return (
+        (touch_stack if windows else "")
+        + f"""
 define i64 @run(ptr %call, ptr %ws) #0 {{
 entry:
   {touch}
@@ -496,3 +517,4 @@ done:
   ret i64 %bad
 }}
 """
+    )

@@ -118,11 +118,7 @@ def _vectors(native: Lanes) -> str:
     sin, cos = horner("ps", SIN), horner("pc", COS)
     polynomials = "\n  ".join(body)
     any_large = "%large" if w == 1 else "%anybits"
-    reduce = (
-        ""
-        if w == 1
-        else f"%mask = bitcast {B} %large to i{w}\n  %anybits = icmp ne i{w} %mask, 0"
-    )
+    reduce = "" if w == 1 else f"%mask = bitcast {B} %large to i{w}\n  %anybits = icmp ne i{w} %mask, 0"
     return f"""
 define internal void @sincos_vectors(ptr %args, ptr %sins, ptr %coss, i64 %total) noinline #0 {{
 entry:

@@ -46,8 +46,7 @@ class Lanes:
 
 def emit_steps(plan: Plan, lanes: Lanes) -> str:
     """All chunk functions, and `@step(ptr %ws)` that runs the plan once on a workspace."""
-    signatures = [s.signature() if isinstance(s, Chunk) else None for s in plan.steps]
-    uses = Counter(signatures)
+    uses = Counter(step.signature() for step in plan.steps if isinstance(step, Chunk))
     functions: list[str] = []
     names: dict[tuple, str] = {}
     calls: list[str] = []
@@ -57,7 +56,7 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
         if isinstance(step, Elementary):
             calls.append(_elementary_call(plan, step, lanes))
             continue
-        signature = signatures[k]
+        signature = step.signature()
         own = plan.base["chunk", k]
         if uses[signature] == 1:
             functions.append(_chunk(f"@chunk{k}", step, lanes, plan, own))
@@ -107,7 +106,8 @@ def _elementary_call(plan: Plan, step: Elementary, lanes: Lanes) -> str:
 def _chunk(name: str, chunk: Chunk, lanes: Lanes, plan: Plan | None = None, own: int = 0) -> str:
     """One chunk as a function: fixed places and literal constants if it is called once (`plan` is
     given), places and constants from tables if it is shared."""
-    T, lines = lanes.real, []
+    T = lanes.real
+    lines: list[str] = []
     loaded: dict[tuple, str] = {}
     is_bool = [op[0] in BOOLEANS for op in chunk.code]
 

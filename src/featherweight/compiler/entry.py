@@ -223,7 +223,7 @@ def _numpy_api() -> Any:
     capsule = getattr(getattr(np._core, "_multiarray_umath", None), "_ARRAY_API", None)
     if capsule is None:
         return None
-    table = (ctypes.c_void_p * (API_NEW + 1)).from_address(pointer(capsule, None))
+    table = (ctypes.c_size_t * (API_NEW + 1)).from_address(pointer(capsule, None))
     new = ctypes.PYFUNCTYPE(
         ctypes.py_object,
         ctypes.py_object,

@@ -1,64 +1,128 @@
-"""From a trace to a program: fused multiply-adds chosen by structure, dead code dropped.
+"""From a trace to a program: sums written as fused multiply-adds, dead code dropped.
 
-The choice is made once, on the whole graph, before it is cut into functions, and LLVM gets no
-licence to fuse or reorder anything. So one state, a pack of states, shared and unrolled code
-all perform the same roundings: same bits always.
+A sum of terms, some of them products, is one chain of operations: begin with a plain term, add
+each product with one fused multiply-add. So a sum costs one operation a term, less one if there is
+a plain term. The chains follow from the structure of the trace alone, are formed on the whole
+graph before it is cut into functions, and LLVM gets no licence to fuse or reorder anything: one
+state, a pack of states, shared and unrolled code all perform the same roundings. Same bits always.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from featherweight.compiler.graph import LEAVES, Graph
 
+SUMS = frozenset(("add", "sub"))
 
-@dataclass(frozen=True)
+
+@dataclass
 class Program:
-    """Live operations in order. Leaves are not operations; `args` refer to them by node number."""
+    """Leaves and live operations, arguments first. fma = a*b + c, fms = a*b - c, fnma = c - a*b."""
 
-    op: list[str]
-    args: list[tuple]
-    region: list[int]
-    order: list[int]  # live operations, arguments first
     table: list[float]  # values of the model constants
+    op: list[str] = field(default_factory=list)
+    args: list[tuple] = field(default_factory=list)
+    region: list[int] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)  # operations without the leaves
+
+    def append(self, op: str, args: tuple, region: int) -> int:
+        """A new node; its number."""
+        self.op.append(op)
+        self.args.append(args)
+        self.region.append(region)
+        return len(self.op) - 1
 
 
-def fuse(graph: Graph, outputs: Iterable[int]) -> Program:
-    """Rewrite a*b + c as one rounding wherever the sum has a product, and drop what is not used.
-
-    fma = a*b + c, fms = a*b - c, fnma = c - a*b. Fusing never costs an operation: the sum becomes
-    the fma, and a product that nobody else reads disappears. Of two products the one with fewer
-    readers is fused, of two alike the right one (sums are written left to right).
-    """
-    op, args = list(graph.op), list(graph.args)
-    outputs = list(outputs)
+def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | float]]:
+    """The program for these outputs (nodes, or numbers), and the outputs in it."""
+    op, args, region = graph.op, graph.args, graph.region
+    nodes = [o for o in outputs if not isinstance(o, float)]
+    order = _live(op, args, nodes)
     readers = [0] * len(op)
-    for i in _live(op, args, outputs):
-        for a in args[i]:
-            readers[a] += 1
+    for i in order:
+        if op[i] not in LEAVES:
+            for a in args[i]:
+                readers[a] += 1
+    for i in nodes:
+        readers[i] += 1
 
-    for i, kind in enumerate(op):
-        if kind != "add" and kind != "sub":
-            continue
-        x, y = args[i]
-        if op[y] == "mul" and not (op[x] == "mul" and readers[x] < readers[y]):
-            op[i], args[i] = ("fma" if kind == "add" else "fnma"), (*args[y], x)
-        elif op[x] == "mul":
-            op[i], args[i] = ("fma" if kind == "add" else "fms"), (*args[x], y)
-    return Program(op, args, graph.region, _live(op, args, outputs), graph.table)
+    # a sum that only another sum of the same region reads is part of that one
+    inner = bytearray(len(op))
+    for i in order:
+        if op[i] in SUMS:
+            for a in args[i]:
+                if op[a] in SUMS and readers[a] == 1 and region[a] == region[i]:
+                    inner[a] = 1
+
+    program = Program(graph.table)
+    new: dict[int, int] = {}
+    for i in order:
+        if op[i] in LEAVES:
+            new[i] = program.append(op[i], args[i], region[i])
+        elif op[i] in SUMS:
+            if not inner[i]:
+                new[i] = _chain(program, _terms(op, args, inner, i), new, op, args, region[i])
+        else:
+            new[i] = program.append(op[i], tuple(new[a] for a in args[i]), region[i])
+    results = [o if isinstance(o, float) else new[o] for o in outputs]
+    # products that went into a chain are not needed any more
+    program.order = [
+        i
+        for i in _live(program.op, program.args, [r for r in results if not isinstance(r, float)])
+        if program.op[i] not in LEAVES
+    ]
+    return program, results
+
+
+def _terms(op: list[str], args: list[tuple], inner: bytearray, root: int) -> list[tuple[bool, int]]:
+    """The terms of a sum in the order written, each with whether it is subtracted."""
+    terms: list[tuple[bool, int]] = []
+    stack = [(False, root)]
+    while stack:
+        minus, i = stack.pop()
+        if i == root or inner[i]:
+            x, y = args[i]
+            stack.append((minus ^ (op[i] == "sub"), y))
+            stack.append((minus, x))
+        else:
+            terms.append((minus, i))
+    return terms
+
+
+def _chain(
+    program: Program, terms: list[tuple[bool, int]], new: dict[int, int], op: list[str], args: list[tuple], region: int
+) -> int:
+    """Operations for a sum: plain terms first, then products, each in the order written."""
+    plain = [t for t in terms if op[t[1]] != "mul"]
+    products = [t for t in terms if op[t[1]] == "mul"]
+    for kind in (plain, products):  # begin with something that is added
+        kind.sort(key=lambda t: t[0])
+        if kind and not kind[0][0]:
+            break
+    if plain and plain[0][0] and products and not products[0][0]:
+        # only subtracted plain terms: a*b - c begins the chain
+        (_, p), (_, c) = products.pop(0), plain.pop(0)
+        total = program.append("fms", (*(new[a] for a in args[p]), new[c]), region)
+        negative = False
+    else:
+        negative, first = (plain or products).pop(0)
+        total = new[first]
+    for minus, i in plain:
+        total = program.append("sub" if minus ^ negative else "add", (total, new[i]), region)
+    for minus, i in products:
+        a, b = args[i]
+        total = program.append("fnma" if minus ^ negative else "fma", (new[a], new[b], total), region)
+    return program.append("neg", (total,), region) if negative else total
 
 
 def _live(op: list[str], args: list[tuple], outputs: list[int]) -> list[int]:
-    """Operations (not leaves) that the outputs depend on, arguments first."""
+    """Nodes that the outputs depend on, arguments first."""
     alive = bytearray(len(op))
     for i in outputs:
         alive[i] = 1
-    order = []
     for i in range(len(op) - 1, -1, -1):
         if alive[i] and op[i] not in LEAVES:
-            order.append(i)
             for a in args[i]:
                 alive[a] = 1
-    order.reverse()
-    return order
+    return [i for i, a in enumerate(alive) if a]

@@ -11,13 +11,21 @@ import math
 import operator
 import struct
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 LEAVES = frozenset(("input", "constant", "table"))
 COMPARISONS = frozenset(("lt", "le", "eq"))
 LOGIC = frozenset(("and", "or", "not"))
 CONSTANTS = frozenset(("constant", "table"))
-FOLD = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+FOLD: dict[str, Callable[..., float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": lambda x, y: x / y if y else math.nan,
+    "neg": operator.neg,
+    "reciprocal": lambda x: 1.0 / x if x else math.nan,
+}
 KNOWN = {"sqrt": math.sqrt, "sin": math.sin, "cos": math.cos}
 BOOLEANS = COMPARISONS | LOGIC
 
@@ -64,22 +72,22 @@ class Graph:
         return node
 
     def _binary(self, op: str, a: int, b: int) -> Node:
-        """A sum, difference or product. The order stays as written: fused operations are chosen by
+        """A sum, difference, product or quotient. The order stays as written: fused operations are chosen by
         it, never by node numbers. Of two constants the result is a constant."""
         if self.op[a] in CONSTANTS and self.op[b] in CONSTANTS:
             return self._folded(op, a, b)
-        if op != "sub":
+        if op in ("add", "mul"):
             node = self._known.get((op, (b, a)))
             if node is not None:
                 return node
         return self._node(op, (a, b))
 
-    def _folded(self, op: str, a: int, b: int) -> Node:
-        node = self._known.get((op, (a, b)))
+    def _folded(self, op: str, *args: int) -> Node:
+        """A constant made of constants: it has an identity of its own too."""
+        node = self._known.get((op, args))
         if node is None:
-            x, y = Node(self, a).value(), Node(self, b).value()
-            self.table.append(FOLD[op](x, y))
-            node = self._known[op, (a, b)] = self._node("table", (len(self.table) - 1,))
+            self.table.append(FOLD[op](*(Node(self, a).value() for a in args)))
+            node = self._known[op, args] = self._node("table", (len(self.table) - 1,))
         return node
 
     def lift(self, value: Any) -> Node:
@@ -100,6 +108,10 @@ class Node:
     def __init__(self, graph: Graph, id: int) -> None:
         self.graph = graph
         self.id = id
+
+    def _unary(self, op: str) -> Node:
+        g = self.graph
+        return g._folded(op, self.id) if g.op[self.id] in CONSTANTS else g._node(op, (self.id,))
 
     def _is(self, op: str) -> bool:
         return self.graph.op[self.id] == op
@@ -185,7 +197,7 @@ class Node:
             return 1.0
         if other._is("neg"):
             return -(self / other._arg(0))
-        return self.graph._node("div", (self.id, other.id))
+        return self.graph._binary("div", self.id, other.id)
 
     def __rtruediv__(self, other: Any) -> Any:
         if other == 0:
@@ -193,13 +205,13 @@ class Node:
         if self._is("neg"):
             return -(other / self._arg(0))
         if other == 1:
-            return self.graph._node("reciprocal", (self.id,))
+            return self._unary("reciprocal")
         return self.graph.lift(other) / self
 
     def __neg__(self) -> Node:
         if self._is("neg"):
             return self._arg(0)
-        return self.graph._node("neg", (self.id,))
+        return self._unary("neg")
 
     def __pos__(self) -> Node:
         return self

@@ -24,7 +24,7 @@ from featherweight.compiler.entry import make_entry
 from featherweight.compiler.fuse import fuse
 from featherweight.compiler.graph import Graph, Node
 from featherweight.compiler.module import emit_module
-from featherweight.compiler.plan import CHUNK_LIMIT, Plan, plan
+from featherweight.compiler.plan import CHUNK_LIMIT, Input, Plan, plan
 from featherweight.compiler.target import Library, Target, host, llvm_version
 from featherweight.compiler.threads import pool, thread_count
 
@@ -61,6 +61,7 @@ class Argument:
     name: str
     shape: tuple[int, ...]
     symbols: str
+    parts: tuple[int, ...] = (0,)  # where the parts of the flattened value begin
 
 
 class _Code:
@@ -91,8 +92,9 @@ class _Code:
         memory = np.zeros(n + 8)
         start = (-memory.ctypes.data % 64) // 8
         ws = memory[start : start + n]
-        for k, value in enumerate(self.plan.literals):
-            ws[(self.plan.base["literal",] + k) * self.width :][: self.width] = value
+        values = np.repeat(self.plan.literals, self.width)
+        first = self.plan.base["literal",] * self.width
+        ws[first : first + len(values)] = values
         return ws
 
     def borrow(self) -> np.ndarray:
@@ -140,15 +142,15 @@ class Kernel:
 
     def _trace(self) -> Plan:
         graph = Graph()
-        sizes = [prod(a.shape) for a in self.inputs]
-        scalars: Scalars = [[graph.input(k, j) for j in range(n)] for k, n in enumerate(sizes)]
+        inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
+        scalars: Scalars = [[graph.input(k, j) for j in range(a.size)] for k, a in enumerate(inputs)]
         results, check = self.function(scalars, graph.model_constant, graph.mark)
         entries: list[int | float] = []
         for value in [*(x for result in results for x in result), check]:
             number = value.value() if isinstance(value, Node) else float(value)
             entries.append(value.id if number is None else number)
-        program = fuse(graph, [e for e in entries if not isinstance(e, float)])
-        return plan(program, sizes, entries, self.chunk_limit)
+        program, entries = fuse(graph, entries)
+        return plan(program, inputs, entries, self.chunk_limit)
 
     def ir(self, width: int, target: Target) -> str:
         """LLVM IR of this kernel, for any target."""
@@ -165,7 +167,9 @@ class Kernel:
                     code = self._code[width] = _Code(self, width)
                     seconds = time.perf_counter() - start
                     if seconds > 1.0 and not code.from_cache:
-                        _log.warning("%s: compiled in %.1f s; the next process finds it in the cache", self.name, seconds)
+                        _log.warning(
+                            "%s: compiled in %.1f s; the next process finds it in the cache", self.name, seconds
+                        )
         return code
 
     def entry(self) -> Any:
@@ -234,7 +238,7 @@ class Kernel:
         """The same source on NumPy arrays, one entry a state."""
         scalars: Scalars = []
         for array, rank in zip(arrays, ranks, strict=True):
-            flat = array.reshape(array.shape[: array.ndim - rank] + (-1,))
+            flat = array.reshape((*array.shape[: array.ndim - rank], -1))
             scalars.append([flat[..., j] for j in range(flat.shape[-1])])
         values, check = self.function(scalars, float, lambda: None)
         for result, entries in zip(results, values, strict=True):

@@ -11,7 +11,8 @@ Values that cross from one chunk to another live in *slots* of a workspace, one 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from featherweight.compiler.fuse import Program
@@ -20,7 +21,15 @@ CHUNK_LIMIT = 1500  # operations a function; LLVM's time grows with the square o
 ELEMENTARY = frozenset(("sin", "cos"))
 ALIGN = 8  # slots; keeps blocks on cache lines and elementary functions on whole vectors
 
-Source = tuple  # where a value comes from: ("input", k), ("chunk", k), ("sin", level), ("cos", level), ("literal",)
+Source = tuple  # a block of slots: ("input", k, start), ("chunk", k), ("sin", level), ("cos", level), ("literal",)
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input array: its size, and where its parts begin. Equal code may read other parts."""
+
+    size: int
+    parts: tuple[int, ...] = (0,)
 
 
 @dataclass
@@ -65,16 +74,16 @@ class Plan:
 
 def plan(
     program: Program,
-    inputs: list[int],
+    inputs: list[Input],
     outputs: list[int | float],
     chunk_limit: int = CHUNK_LIMIT,
 ) -> Plan:
-    """Steps and workspace of a program with the given input sizes and output entries."""
+    """Steps and workspace of a program with these inputs and output entries (nodes or numbers)."""
     unit_of, units = _units(program)
     order = _depth_first(program, unit_of, units)
     steps = _steps(program, units, order, chunk_limit)
     wanted = [o for o in outputs if not isinstance(o, float)]
-    where = _places(program, steps, wanted)
+    where = _places(program, steps, inputs, wanted)
     for step in steps:
         if isinstance(step, Chunk):
             _write_code(program, step, where)
@@ -107,7 +116,12 @@ def _units(program: Program) -> tuple[dict[int, int], list[tuple[tuple, list[int
 
 
 def _depth_first(program: Program, unit_of: dict[int, int], units: list) -> list[tuple[int, bool]]:
-    """Order of the units, each with whether it continues the one before it."""
+    """Order of the units, each with whether it goes on in the function of the one before it.
+
+    What a unit needs is visited deepest first, so that the work that others wait for comes early
+    and a limb is not begun before its turn. Equal continuations of one unit (the legs of a trunk)
+    each begin a function of their own, so that they can share it.
+    """
     args = program.args
     needs: list[set[int]] = [set() for _ in units]
     for i, u in unit_of.items():
@@ -115,43 +129,73 @@ def _depth_first(program: Program, unit_of: dict[int, int], units: list) -> list
             w = unit_of.get(a)
             if w is not None and w != u:
                 needs[u].add(w)
-    dependents = defaultdict(list)
-    missing = [len(n) for n in needs]
-    for u, n in enumerate(needs):
-        for w in n:
-            dependents[w].append(u)
+    depth = [0] * len(units)
+    for u in sorted(range(len(units)), key=lambda u: units[u][1][0]):
+        depth[u] = 1 + max((depth[w] for w in needs[u]), default=0)
+    needed = set().union(*needs)
 
-    ready = sorted((u for u, m in enumerate(missing) if m == 0), key=lambda u: units[u][0][0] == "elementary")
-    order: list[tuple[int, bool]] = []
-    while ready:
-        u = ready.pop()
-        order.append((u, bool(order) and order[-1][0] in needs[u]))
-        for d in dependents[u]:
-            missing[d] -= 1
-            if missing[d] == 0:
-                ready.append(d)
-    return order
+    order: list[int] = []
+    done = [False] * len(units)
+    for sink in range(len(units)):
+        stack = [] if sink in needed else [sink]
+        while stack:
+            u = stack[-1]
+            waiting = [w for w in needs[u] if not done[w]]
+            if waiting:
+                stack.extend(sorted(waiting, key=lambda w: (depth[w], w)))
+                continue
+            stack.pop()
+            if not done[u]:
+                done[u] = True
+                order.append(u)
+
+    shape = [_shape(program, nodes) for _, nodes in units]
+    alike = Counter((w, shape[u]) for u, n in enumerate(needs) for w in n)
+    return [(u, k > 0 and (w := order[k - 1]) in needs[u] and alike[w, shape[u]] == 1) for k, u in enumerate(order)]
 
 
 def _steps(program: Program, units: list, order: list, chunk_limit: int) -> list[Chunk | Elementary]:
     """Join units that continue each other, up to the size limit; split what is longer."""
-    steps: list[Chunk | Elementary] = []
+    runs: list[list[int]] = []
+    total = 0
     for u, continues in order:
-        (kind, level), nodes = units[u]
-        if kind == "elementary":
-            arguments = dict.fromkeys(program.args[i][0] for i in nodes)
-            steps.append(Elementary(level, list(arguments)))
-            continue
-        last = steps[-1] if steps else None
-        if continues and isinstance(last, Chunk) and len(last.nodes) + len(nodes) <= chunk_limit:
-            last.nodes.extend(nodes)
+        size = len(units[u][1])
+        if continues and units[runs[-1][0]][0][0] != "elementary" and total + size <= chunk_limit:
+            runs[-1].append(u)
+            total += size
         else:
-            for k in range(0, len(nodes), chunk_limit):
-                steps.append(Chunk(nodes[k : k + chunk_limit]))
+            runs.append([u])
+            total = size
+
+    steps: list[Chunk | Elementary] = []
+    for run in _split_at_prefixes(runs, [_shape(program, nodes) for _, nodes in units]):
+        (kind, level), nodes = units[run[0]]
+        if kind == "elementary":
+            steps.append(Elementary(level, list(dict.fromkeys(program.args[i][0] for i in nodes))))
+            continue
+        nodes = [i for u in run for i in units[u][1]]
+        steps += [Chunk(nodes[k : k + chunk_limit]) for k in range(0, len(nodes), chunk_limit)]
     return steps
 
 
-def _places(program: Program, steps: list, wanted: list[int]) -> dict[int, tuple[Source, int]]:
+def _shape(program: Program, nodes: list[int]) -> int:
+    return hash(tuple(program.op[i] for i in nodes))
+
+
+def _split_at_prefixes(runs: list[list[int]], shape: list[int]) -> list[list[int]]:
+    """Where one run begins with the whole of another, cut it there: the beginning can be shared."""
+    whole = {tuple(shape[u] for u in run) for run in runs}
+    result: list[list[int]] = []
+    for run in runs:
+        key = tuple(shape[u] for u in run)
+        cut = next((k for k in range(len(key) - 1, 1, -1) if key[:k] in whole), len(key))
+        result += [part for part in (run[:cut], run[cut:]) if part]
+    return result
+
+
+def _places(
+    program: Program, steps: list[Chunk | Elementary], inputs: list[Input], wanted: list[int]
+) -> dict[int, tuple[Source, int]]:
     """Block and index of every value that crosses from one step to another."""
     op, args = program.op, program.args
     where: dict[int, tuple[Source, int]] = {}
@@ -180,7 +224,9 @@ def _places(program: Program, steps: list, wanted: list[int]) -> dict[int, tuple
             where[i] = ((op[i], level_of[a]), number[level_of[a], a])
         elif op[i] == "input":
             array, position = args[i]
-            where[i] = (("input", array), position)
+            parts = inputs[array].parts
+            start = parts[bisect_right(parts, position) - 1]
+            where[i] = (("input", array, start), position - start)
     return where
 
 
@@ -219,7 +265,7 @@ def _write_code(program: Program, chunk: Chunk, where: dict[int, tuple[Source, i
 def _layout(
     steps: list[Chunk | Elementary],
     where: dict[int, tuple[Source, int]],
-    inputs: list[int],
+    inputs: list[Input],
     outputs: list[int | float],
     operations: int,
 ) -> Plan:
@@ -234,8 +280,9 @@ def _layout(
 
     literals, output_places = _output_places(where, outputs)
     reserve(("literal",), len(literals))
-    for k, n in enumerate(inputs):
-        reserve(("input", k), n)
+    for k, array in enumerate(inputs):
+        reserve(("input", k), array.size)
+        base.update({("input", k, start): base["input", k] + start for start in array.parts})
     for step in steps:
         if isinstance(step, Elementary):
             for name in ("argument", "sin", "cos"):

@@ -65,10 +65,10 @@ class Quantity:
 
 def _argument(model: Model, name: str) -> Argument:
     if name == "q":
-        return Argument("q", (model.nq,), "nq")
+        return Argument("q", (model.nq,), "nq", tuple(j.q.start for j in model.joints))
     if name == "f_ext":
-        return Argument("f_ext", (model.nb + 1, 6), "nb + 1, 6")
-    return Argument(name, (model.nv,), "nv")
+        return Argument("f_ext", (model.nb + 1, 6), "nb + 1, 6", tuple(range(0, 6 * model.nb + 6, 6)))
+    return Argument(name, (model.nv,), "nv", tuple(j.v.start for j in model.joints))
 
 
 def wrenches(flat: list[Any] | None) -> list[Force] | None:
@@ -101,8 +101,7 @@ def evaluate(quantity: Quantity, model: Model, values: dict[str, Any], out: Any 
     extra = tuple(n for n, value in values.items() if n not in quantity.inputs and value is not None)
     kernel = quantity.kernel(model, *extra)
     results = kernel(*(values[n] for n in (*quantity.inputs, *extra)), out=out)
-    if not extra and not interpret.depth and quantity.name not in model._entries and results[0].ndim == len(kernel.outputs[0]):
-        entry = kernel.entry()
-        if entry is not None:
-            model._entries[quantity.name] = entry
+    single = results[0].ndim == len(kernel.outputs[0])
+    if single and not extra and not interpret.depth and quantity.name not in model._entries:
+        model._entries[quantity.name] = kernel.entry() or _declined
     return results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,13 @@ FORWARD_DYNAMICS = Quantity(
     "forward_dynamics",
     ("q", "v", "tau"),
     lambda model: [(model.nv,)],
-    lambda model, tree, x: [
-        algorithms.forward_dynamics(tree, x["q"], x["v"], x["tau"], wrenches(x.get("f_ext")))
-    ],
+    lambda model, tree, x: [algorithms.forward_dynamics(tree, x["q"], x["v"], x["tau"], wrenches(x.get("f_ext")))],
 )
 INVERSE_DYNAMICS = Quantity(
     "inverse_dynamics",
     ("q", "v", "a"),
     lambda model: [(model.nv,)],
-    lambda model, tree, x: [
-        algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], wrenches(x.get("f_ext")))[0]
-    ],
+    lambda model, tree, x: [algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], wrenches(x.get("f_ext")))[0]],
 )
 JOINT_WRENCHES = Quantity(
     "joint_wrenches",
@@ -39,7 +36,7 @@ MASS_MATRIX = Quantity(
     "mass_matrix",
     ("q",),
     lambda model: [(model.nv, model.nv)],
-    lambda model, tree, x: [sum(algorithms.mass_matrix(tree, x["q"], model.nv), [])],
+    lambda model, tree, x: [list(chain.from_iterable(algorithms.mass_matrix(tree, x["q"], model.nv)))],
 )
 
 

@@ -85,11 +85,9 @@ def impossible(inertia: RigidInertia) -> str | None:
     moment = about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
     low, middle, high = np.linalg.eigvalsh(moment)
     slack = 1e-9 * max(abs(about_origin).max(), 1e-300)
+    moments = f"its principal moments about the centre of mass are {low:.6g}, {middle:.6g}, {high:.6g}"
     if low < -slack:
-        return f"its principal moments about the centre of mass are {low:.6g}, {middle:.6g}, {high:.6g}: one is negative"
+        return f"{moments}: one is negative"
     if high > low + middle + slack:
-        return (
-            f"its principal moments about the centre of mass are {low:.6g}, {middle:.6g}, {high:.6g}: "
-            "the largest exceeds the sum of the others (triangle inequality)"
-        )
+        return f"{moments}: the largest exceeds the sum of the others (triangle inequality)"
     return None

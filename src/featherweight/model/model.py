@@ -59,7 +59,10 @@ class ContactPoint:
 def _find(kind: str, name: object, known: Iterable[str]) -> KeyError:
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=3)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(names[:8])}{' …' * (len(names) > 8)}"
+    if near:
+        hint = f"did you mean {' or '.join(map(repr, near))}?"
+    else:
+        hint = f"there are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}"
     return KeyError(f"no {kind} named {name!r}; {hint}")
 
 

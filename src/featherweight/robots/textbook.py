@@ -16,9 +16,7 @@ def pendulum(*, length: float = 1.0, mass: float = 1.0) -> Model:
     )
 
 
-def double_pendulum(
-    *, length1: float = 1.0, mass1: float = 1.0, length2: float = 1.0, mass2: float = 1.0
-) -> Model:
+def double_pendulum(*, length1: float = 1.0, mass1: float = 1.0, length2: float = 1.0, mass2: float = 1.0) -> Model:
     """Two point masses on massless rods, axes y; q = 0 hangs, the second angle is relative."""
     return (
         Builder("double_pendulum")
@@ -56,9 +54,7 @@ def cartpole(
     )
 
 
-def chain(
-    n: int, *, length: float = 1.5, mass: float = 1.0, inertia: float = 1.0
-) -> Model:
+def chain(n: int, *, length: float = 1.5, mass: float = 1.0, inertia: float = 1.0) -> Model:
     """n links on revolute joints about x, each 1.5 m up the one before; q = 0 stands upright.
 
     The chain of the variational-integrator paper: centre of mass half-way, inertia about it the same

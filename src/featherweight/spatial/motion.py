@@ -28,7 +28,7 @@ class Force(NamedTuple):
     def __sub__(self, f: Force) -> Force:
         return Force(self.moment - f.moment, self.force - f.force)
 
-    def __mul__(self, s: Any) -> Force:  # type: ignore[override]
+    def __mul__(self, s: Any) -> Force:
         return Force(self.moment * s, self.force * s)
 
 
@@ -51,7 +51,7 @@ class Motion(NamedTuple):
     def __neg__(self) -> Motion:
         return Motion(-self.angular, -self.linear)
 
-    def __mul__(self, s: Any) -> Motion:  # type: ignore[override]
+    def __mul__(self, s: Any) -> Motion:
         return Motion(self.angular * s, self.linear * s)
 
     def dot(self, f: Force) -> Any:

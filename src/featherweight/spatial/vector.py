@@ -26,10 +26,8 @@ class Vector(NamedTuple):
     def __neg__(self) -> Vector:
         return Vector(-self.x, -self.y, -self.z)
 
-    def __mul__(self, s: Any) -> Vector:  # type: ignore[override]
+    def __mul__(self, s: Any) -> Vector:
         return Vector(self.x * s, self.y * s, self.z * s)
-
-    __rmul__ = __mul__  # type: ignore[assignment]
 
     def dot(self, b: Vector) -> Any:
         return self.x * b.x + self.y * b.y + self.z * b.z

@@ -1,0 +1,37 @@
+# Two commands on a machine with Python and make: `make demo`, `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench format clean
+
+$(VENV)/.base: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+demo: $(VENV)/.base  ## build robots, compute, print results and timings
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.dev  ## all tests
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+check: $(VENV)/.dev  ## what CI checks beside the tests: style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev  ## peers and ours in one run; a table, and raw data in benchmarks/results/
+	$(BIN)/python benchmarks/bench.py
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

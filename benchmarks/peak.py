@@ -1,0 +1,76 @@
+"""What this core can do at most: fused multiply-adds a second, and bytes filled a second."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+
+import numpy as np
+
+from featherweight.compiler.target import Library, host
+
+CHAINS = 16  # independent, enough to cover the latency of two units
+ROUNDS = 20_000
+
+
+def _ir(width: int) -> str:
+    T = f"<{width} x double>"
+    starts = "\n".join(f"  %a{k} = phi {T} [zeroinitializer, %entry], [%b{k}, %loop]" for k in range(CHAINS))
+    steps = "\n".join(f"  %b{k} = call {T} @llvm.fma.v{width}f64({T} %a{k}, {T} %x, {T} %x)" for k in range(CHAINS))
+    sums, total = [], "%b0"
+    for k in range(1, CHAINS):
+        sums.append(f"  %s{k} = fadd {T} {total}, %b{k}")
+        total = f"%s{k}"
+    joined = "\n".join(sums)
+    return f"""
+declare {T} @llvm.fma.v{width}f64({T}, {T}, {T})
+define void @peak(ptr %p, i64 %n) #0 {{
+entry:
+  %x = load {T}, ptr %p
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%j, %loop]
+{starts}
+{steps}
+  %j = add i64 %i, 1
+  %more = icmp slt i64 %j, %n
+  br i1 %more, label %loop, label %end
+end:
+{joined}
+  store {T} {total}, ptr %p
+  ret void
+}}
+attributes #0 = {{ "prefer-vector-width"="512" "min-legal-vector-width"="512" }}
+"""
+
+
+class Peak:
+    """Measure again whenever the clock may have changed."""
+
+    def __init__(self) -> None:
+        target = host()
+        self._width = target.width
+        self._library = Library(target.object_code(_ir(target.width)), ("peak",))
+        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._library["peak"])
+        self._data = np.full(16, 0.5)
+
+    def fma_per_second(self, repeat: int = 20) -> float:
+        """Scalar fused multiply-adds a second on one core (two floating-point operations each)."""
+        address = self._data.ctypes.data + (-self._data.ctypes.data % 64)
+        best = float("inf")
+        for _ in range(repeat):
+            start = time.perf_counter()
+            self._run(address, ROUNDS)
+            best = min(best, time.perf_counter() - start)
+        return CHAINS * self._width * ROUNDS / best
+
+
+def fill_bytes_per_second(shape: tuple[int, ...], repeat: int = 10) -> float:
+    """Filling a fresh array of this shape: what a function that returns one can reach at most."""
+    best = float("inf")
+    for _ in range(repeat):
+        start = time.perf_counter()
+        array = np.empty(shape)
+        array.fill(1.0)
+        best = min(best, time.perf_counter() - start)
+    return array.nbytes / best
