@@ -1,21 +1,25 @@
 """The object cache: compiled code on disk, private to its user, checked before it is loaded.
 
-The key is a hash of the IR text, the machine and the compiler's version, so nothing can be
-stale: other code is another key. `FEATHERWEIGHT_CACHE` names another directory, or `off`.
+A key is a hash of everything the code follows from: what is computed and all its numbers, the text
+of this package, the machine, the compiler's version. So nothing can be stale: a change of any of
+them is another key, and a hit needs no tracing. `FEATHERWEIGHT_CACHE` names another directory, or
+`off`.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import logging
 import os
 import stat
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
-MAGIC = b"featherweight object 1\n"
+MAGIC = b"featherweight object 2\n"
 MOST_ENTRIES = 2000
 _log = logging.getLogger("featherweight")
 
@@ -29,8 +33,19 @@ def key(*parts: str) -> str:
     return digest.hexdigest()
 
 
-def read(name: str) -> bytes | None:
-    """The object code under a key; None if it is not there, or not whole, or not ours."""
+@functools.cache
+def package_digest() -> str:
+    """Hash of this package's source text."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sorted(root.rglob("*.py")):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
+    return digest.hexdigest()
+
+
+def read(name: str) -> tuple[dict[str, Any], bytes] | None:
+    """What stands under a key: facts and object code; None if it is not there, or not whole, or not ours."""
     directory = _directory(os.environ.get("FEATHERWEIGHT_CACHE"))
     if directory is None:
         return None
@@ -45,19 +60,21 @@ def read(name: str) -> bytes | None:
     head = len(MAGIC) + 32
     if data[: len(MAGIC)] != MAGIC or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]:
         return None
-    return data[head:]
+    facts, _, object_code = data[head:].partition(b"\n")
+    return json.loads(facts), object_code
 
 
-def write(name: str, object_code: bytes) -> None:
-    """Keep object code under a key: whole or not at all, whoever else is writing."""
+def write(name: str, facts: dict[str, Any], object_code: bytes) -> None:
+    """Keep facts and object code under a key: whole or not at all, whoever else is writing."""
     directory = _directory(os.environ.get("FEATHERWEIGHT_CACHE"))
     if directory is None:
         return
     temporary = None
     try:
         fd, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
+        payload = json.dumps(facts).encode() + b"\n" + object_code
         with os.fdopen(fd, "wb") as file:
-            file.write(MAGIC + hashlib.sha256(object_code).digest() + object_code)
+            file.write(MAGIC + hashlib.sha256(payload).digest() + payload)
         os.replace(temporary, directory / name)
         _prune(directory)
     except OSError as error:

@@ -69,32 +69,40 @@ class _Code:
 
     def __init__(self, kernel: Kernel, width: int) -> None:
         target = host()
-        self.width = width
-        self.plan = kernel.plan
-        ir = kernel.ir(width, target)
-        name = cache.key(ir, target.triple, target.cpu, target.features, llvm_version())
-        symbols = ("run", "entry") if width == 1 else ("run",)
-        self.from_cache = False
-        stored = cache.read(name)
+        machine = (target.triple, target.cpu, target.features, llvm_version(), str(width))
+        name = cache.key(kernel.fingerprint, cache.package_digest(), *machine) if kernel.fingerprint else None
+        stored = cache.read(name) if name else None
+        self.from_cache = stored is not None
         if stored is not None:
-            self.library = Library(stored, symbols)
-            self.from_cache = True
+            facts, object_code = stored
         else:
-            object_code = target.object_code(ir)
-            self.library = Library(object_code, symbols)
-            cache.write(name, object_code)
+            plan = kernel.plan
+            object_code = target.object_code(kernel.ir(width, target))
+            facts = {
+                "size": plan.size,
+                "literals": plan.literals,
+                "first_literal": plan.base["literal",],
+                "operations": plan.operations,
+            }
+        self.width = width
+        self.operations: int = facts["operations"]
+        self._slots: int = facts["size"]
+        self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
+        self.library = Library(object_code, ("run", "entry") if width == 1 else ("run",))
         self.run = _RUN(self.library["run"])
         self._free: list[np.ndarray] = []
+        if name and stored is None:
+            cache.write(name, facts, object_code)
 
     def workspace(self) -> np.ndarray:
         """Zeroed, on a cache line, with the literal block written."""
-        n = self.plan.size * self.width
+        n = self._slots * self.width
         memory = np.zeros(n + 8)
         start = (-memory.ctypes.data % 64) // 8
         ws = memory[start : start + n]
-        values = np.repeat(self.plan.literals, self.width)
-        first = self.plan.base["literal",] * self.width
-        ws[first : first + len(values)] = values
+        first, literals = self._literals
+        values = np.repeat(literals, self.width)
+        ws[first * self.width : first * self.width + len(values)] = values
         return ws
 
     def borrow(self) -> np.ndarray:
@@ -118,6 +126,7 @@ class Kernel:
         function: Function,
         explain: Callable[[dict[str, np.ndarray]], str],
         chunk_limit: int = CHUNK_LIMIT,
+        fingerprint: str | None = None,
     ) -> None:
         self.name = name
         self.inputs = tuple(inputs)
@@ -125,6 +134,7 @@ class Kernel:
         self.function = function
         self.explain = explain  # what is wrong when the check is not zero
         self.chunk_limit = chunk_limit
+        self.fingerprint = fingerprint  # everything the function depends on but this package; None: do not cache
         self._lock = threading.RLock()
         self._plan: Plan | None = None
         self._code: dict[int, _Code] = {}
@@ -219,7 +229,7 @@ class Kernel:
         for k, (pointer, stride) in enumerate(places):
             call[ARRAYS + 2 * k], call[ARRAYS + 2 * k + 1] = pointer, stride
         n = 1
-        if code.plan.operations * count > WORTH_A_THREAD:
+        if code.operations * count > WORTH_A_THREAD:
             n = min(thread_count(), -(-count // 64))
         address = ctypes.addressof(call)
         spaces = [code.borrow() for _ in range(n)]

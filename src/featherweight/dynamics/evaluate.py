@@ -60,7 +60,14 @@ class Quantity:
                     return f"q: joint {joint.name!r}: {reason}"
             return ""
 
-        return Kernel(self.name, [_argument(model, n) for n in names], self.outputs(model), function, explain)
+        return Kernel(
+            self.name,
+            [_argument(model, n) for n in names],
+            self.outputs(model),
+            function,
+            explain,
+            fingerprint=model.fingerprint and f"{self.name}({', '.join(names)}) {model.fingerprint}",
+        )
 
 
 def _argument(model: Model, name: str) -> Argument:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -174,6 +175,14 @@ class Model:
             gravity=self.gravity_vector.lift(lift),
             mark=mark,
         )
+
+    @functools.cached_property
+    def fingerprint(self) -> str | None:
+        """All that dynamics depends on, as text: equal text, equal code. None with joints of other packages."""
+        if any(not type(j.kind).__module__.startswith("featherweight.") for j in self.joints):
+            return None
+        joints = [(repr(j.kind), j.q.start, j.v.start) for j in self.joints]
+        return repr((self.parent, joints, self.X_tree, self.inertias, self.gravity_vector))
 
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k not in ("_kernels", "_entries", "_lock")}

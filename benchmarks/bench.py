@@ -1,0 +1,206 @@
+"""Speed of featherweight and of Pinocchio, in one run on one machine: `make bench`.
+
+Honest settings: the public functions with all their checks, row-major arrays, a fresh result every
+call, one core unless said. Peers and ours take turns, and the best of several rounds counts, because
+clocks change under us. Everything measured goes to benchmarks/results/ as JSON; the table in the
+README is made from that file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+
+import report  # noqa: E402
+from peak import Peak, fill_bytes_per_second  # noqa: E402
+from peers.pinocchio_adapter import pinocchio_model, random_states, robot  # noqa: E402
+
+import featherweight as fw  # noqa: E402
+
+BATCH = 4096
+ROBOTS = ("go2", "simple_humanoid", "talos")
+CHAINS = (10, 30, 100, 300, 1000)
+
+
+def best(functions: list[Callable[[], Any]], calls: list[int], rounds: int) -> list[float]:
+    """Seconds a call, the best of several rounds; the functions take turns."""
+    times = [float("inf")] * len(functions)
+    for _ in range(rounds):
+        for k, (f, n) in enumerate(zip(functions, calls, strict=True)):
+            start = time.perf_counter()
+            for _ in range(n):
+                f()
+            times[k] = min(times[k], (time.perf_counter() - start) / n)
+    return times
+
+
+def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
+    model, ours = pinocchio_model(name, "free"), robot(name, "free")
+    data, pool = model.createData(), pin.ModelPool(model, 1)
+    q, v, x = random_states(model, BATCH)
+    columns = [np.asfortranarray(a.T) for a in (q, v, x)]  # Pinocchio takes one state a column
+    q1, v1, x1 = q[0].copy(), v[0].copy(), x[0].copy()
+    cases: dict[str, tuple[Callable, Callable, Callable | None]] = {
+        "forward_dynamics": (
+            lambda *s: fw.forward_dynamics(ours, *s),
+            lambda: pin.aba(model, data, q1, v1, x1),
+            lambda: pin.abaInParallel(1, pool, *columns),
+        ),
+        "inverse_dynamics": (
+            lambda *s: fw.inverse_dynamics(ours, *s),
+            lambda: pin.rnea(model, data, q1, v1, x1),
+            lambda: pin.rneaInParallel(1, pool, *columns),
+        ),
+        "mass_matrix": (
+            lambda q, v, x: fw.mass_matrix(ours, q),
+            lambda: pin.crba(model, data, q1),
+            None,
+        ),
+    }
+    rows = []
+    for function, (f, peer, peer_batch) in cases.items():
+        f(q1, v1, x1), f(q, v, x)
+        single, peer_single = best([lambda: f(q1, v1, x1), peer], [2000, 1000], rounds)  # noqa: B023
+        with fw.threads(1):
+            functions = [lambda: f(q, v, x), *([peer_batch] if peer_batch else [])]  # noqa: B023
+            batch, *peer_batches = best(functions, [3, 1][: len(functions)], rounds)
+            fma = peak.fma_per_second()
+        # in turns too: the clock must be the same for one thread and two
+        one, two = best([lambda: threaded(1, f, q, v, x), lambda: threaded(2, f, q, v, x)], [3, 3], rounds)  # noqa: B023
+        operations = ours._kernels[function, ()].plan.operations
+        row = {
+            "robot": name,
+            "function": function,
+            "operations": operations,
+            "single_us": 1e6 * single,
+            "pinocchio_single_us": 1e6 * peer_single,
+            "single_ratio": peer_single / single,
+            "batch_ns": 1e9 * batch / BATCH,
+            "pinocchio_batch_ns": 1e9 * (peer_batches[0] / BATCH if peer_batches else peer_single),
+            "two_threads": one / two,
+            "fma_peak_fraction": operations * BATCH / batch / fma,
+        }
+        row["batch_ratio"] = row["pinocchio_batch_ns"] / row["batch_ns"]
+        if function == "mass_matrix":
+            shape = (BATCH, ours.nv, ours.nv)
+            row["fill_fraction"] = 8 * np.prod(shape) / batch / fill_bytes_per_second(shape)
+        rows.append(row)
+        print(report.line(row), flush=True)
+    return rows
+
+
+def threaded(n: int, f: Callable, *state: np.ndarray) -> None:
+    with fw.threads(n):
+        f(*state)
+
+
+def measure_chain(n: int, rounds: int) -> dict[str, Any]:
+    """Cost a link: flat if the algorithms are linear in n."""
+    model = fw.robots.chain(n)
+    rng = np.random.default_rng(0)
+    q, v, tau = rng.uniform(-1, 1, (3, 256, n))
+    row: dict[str, Any] = {"robot": f"chain{n}", "links": n}
+    for function in (fw.forward_dynamics, fw.inverse_dynamics):
+        states = [a[0].copy() for a in (q, v, tau)]
+        function(model, *states)
+        with fw.threads(1):
+            function(model, q, v, tau)
+            single, batch = best(
+                [lambda: function(model, *states), lambda: function(model, q, v, tau)],  # noqa: B023
+                [max(5, 2000 // n), 2],
+                rounds,
+            )
+        row[f"{function.__name__}_single_ns_a_link"] = 1e9 * single / n
+        row[f"{function.__name__}_batch_ns_a_link"] = 1e9 * batch / 256 / n
+    print(report.line(row), flush=True)
+    return row
+
+
+def measure_start(what: str, cache: str) -> dict[str, Any]:
+    """A new process: import, then the first forward_dynamics of one state."""
+    environment = {**os.environ, "FEATHERWEIGHT_CACHE": cache}
+    command = [sys.executable, str(HERE / "first_call.py"), what]
+    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    return json.loads(output)
+
+
+def measure_starts() -> list[dict[str, Any]]:
+    rows = []
+    for what in (*ROBOTS, "chain100", "chain1000"):
+        with tempfile.TemporaryDirectory() as cache:
+            cold = measure_start(what, cache)
+            warm = min((measure_start(what, cache) for _ in range(3)), key=lambda r: r["first_call_s"])
+        row = {
+            "robot": what,
+            "cold_s": cold["first_call_s"],
+            "cached_s": warm["first_call_s"],
+            "import_s": warm["import_s"],
+        }
+        rows.append(row)
+        print(report.line(row), flush=True)
+    return rows
+
+
+def machine() -> dict[str, Any]:
+    name = platform.processor()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        name = next((line.split(":")[1].strip() for line in info.read_text().splitlines() if "model name" in line), name)
+    from featherweight.compiler.target import host, llvm_version
+
+    return {
+        "cpu": f"{name} ({host().cpu})",
+        "lanes": host().width,
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "llvm": llvm_version(),
+        "pinocchio": pin.__version__,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15, help="rounds that the best is taken of")
+    parser.add_argument("--readme", action="store_true", help="write the tables into README.md")
+    rounds = parser.parse_args().rounds
+    peak = Peak()
+    result: dict[str, Any] = {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "featherweight": fw.__version__,
+        "batch": BATCH,
+        "fma_per_second": peak.fma_per_second(),
+    }
+    result["starts"] = measure_starts()
+    result["robots"] = [row for name in ROBOTS for row in measure_robot(name, peak, rounds)]
+    result["chains"] = [measure_chain(n, max(5, rounds // 2)) for n in CHAINS]
+    path = HERE / "results" / f"{result['date'][:10]}-dynamics.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    print()
+    print(report.tables(result))
+    print(f"raw data: {path.relative_to(HERE.parent)}")
+    if parser.parse_args().readme:
+        report.write_readme(HERE.parent / "README.md", result, path.name)
+
+
+if __name__ == "__main__":
+    main()

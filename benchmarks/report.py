@@ -1,0 +1,75 @@
+"""Tables from measured rows: for the terminal, and for the README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+
+
+def line(row: dict[str, Any]) -> str:
+    """One measurement as it is made."""
+    return "  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def tables(result: dict[str, Any]) -> str:
+    """Markdown: single calls, batches, start-up, chains."""
+    single, batch = [], []
+    for r in result["robots"]:
+        name = [r["robot"], f"`{r['function']}`"]
+        single.append(
+            [*name, f"{r['single_us']:.2f} us", f"{r['pinocchio_single_us']:.2f} us", f"**{r['single_ratio']:.1f}×**"]
+        )
+        batch.append(
+            [
+                *name,
+                f"{r['batch_ns']:.0f} ns",
+                f"{r['pinocchio_batch_ns']:.0f} ns",
+                f"**{r['batch_ratio']:.0f}×**",
+                f"{r['two_threads']:.2f}×",
+                f"{100 * r['fma_peak_fraction']:.0f} %"
+                + (f" ({100 * r['fill_fraction']:.0f} % of fill)" if "fill_fraction" in r else ""),
+            ]
+        )
+    starts = [
+        [r["robot"], f"{r['cold_s']:.2f} s", f"{1e3 * r['cached_s']:.0f} ms", f"{1e3 * r['import_s']:.0f} ms"]
+        for r in result["starts"]
+    ]
+    keys = [f"{f}_{k}_ns_a_link" for f in ("forward_dynamics", "inverse_dynamics") for k in ("single", "batch")]
+    chains = [[str(r["links"]), *(f"{r[k]:.1f} ns" for k in keys)] for r in result["chains"]]
+    return "\n\n".join(
+        [
+            "One state, called from Python:",
+            _table(["robot", "function", "featherweight", "Pinocchio", "ratio"], single),
+            f"{result['batch']} states a call, per state on one core (Pinocchio: `abaInParallel` and `rneaInParallel` "
+            "with one thread; `crba` in a loop). The last column is operations a second over this core's "
+            "peak of fused multiply-adds:",
+            _table(
+                ["robot", "function", "featherweight", "Pinocchio", "ratio", "two threads", "of the peak"],
+                batch,
+            ),
+            "First `forward_dynamics` in a new process (tracing and compiling, or found in the cache):",
+            _table(["robot", "cold", "cached", "import"], starts),
+            "Chains, time per link: linear in the number of links.",
+            _table(["links", "forward, one state", "forward, batch", "inverse, one state", "inverse, batch"], chains),
+        ]
+    )
+
+
+def write_readme(path: Path, result: dict[str, Any], source: str) -> None:
+    """Put the tables between the marks, with date, machine and how to repeat them."""
+    m = result["machine"]
+    head = (
+        f"Measured {result['date'][:10]} on {m['cpu']}, {m['lanes']} lanes, {m['cores']} cores; Python {m['python']}, "
+        f"NumPy {m['numpy']}, {m['llvm']}, Pinocchio {m['pinocchio']}. Repeat with `make bench`; "
+        f"raw data in `benchmarks/results/{source}`."
+    )
+    text = path.read_text()
+    before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
+    path.write_text(f"{before}\n{head}\n\n{tables(result)}\n{after}")
