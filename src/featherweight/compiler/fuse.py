@@ -96,23 +96,23 @@ def _chain(
     """Operations for a sum: plain terms first, then products, each in the order written."""
     plain = [t for t in terms if op[t[1]] != "mul"]
     products = [t for t in terms if op[t[1]] == "mul"]
-    for kind in (plain, products):  # begin with something that is added
-        kind.sort(key=lambda t: t[0])
-        if kind and not kind[0][0]:
-            break
-    if plain and plain[0][0] and products and not products[0][0]:
-        # only subtracted plain terms: a*b - c begins the chain
-        (_, p), (_, c) = products.pop(0), plain.pop(0)
-        total = program.append("fms", (*(new[a] for a in args[p]), new[c]), region)
-        negative = False
-    else:
-        negative, first = (plain or products).pop(0)
-        total = new[first]
+
+    # begin with a term that is added; if all are subtracted, add them up and negate the sum
+    begin = next((t for t in (*plain, *products) if not t[0]), None)
+    negative = begin is None
+    if begin is None:
+        begin = (*plain, *products)[0]
+    (plain if begin in plain else products).remove(begin)
+    total = new[begin[1]]
+    if op[begin[1]] == "mul" and plain:  # a*b - c in one operation
+        a, b = args[begin[1]]
+        total = program.append("fms", (new[a], new[b], new[plain.pop(0)[1]]), region)
+
     for minus, i in plain:
-        total = program.append("sub" if minus ^ negative else "add", (total, new[i]), region)
+        total = program.append("add" if minus == negative else "sub", (total, new[i]), region)
     for minus, i in products:
         a, b = args[i]
-        total = program.append("fnma" if minus ^ negative else "fma", (new[a], new[b], total), region)
+        total = program.append("fma" if minus == negative else "fnma", (new[a], new[b], total), region)
     return program.append("neg", (total,), region) if negative else total
 
 

@@ -1,0 +1,295 @@
+"""LLVM IR that turns rows of user arrays into lanes and back, checking every number on the way.
+
+`@pack` and `@unpack` move W rows at a time by W×W transposes: log2(W) rounds of shuffles. The last
+pack repeats the last row in the lanes that are left over: they compute and write the same bits
+again, so no lane needs a mask. With one lane a row is copied as it is.
+"""
+
+from __future__ import annotations
+
+from featherweight.compiler.emit import Lanes
+
+PACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %to, i64 %n"
+UNPACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %ws, ptr %table, i64 %n"
+
+
+def emit_packing(lanes: Lanes, native: Lanes) -> str:
+    """`@pack` and `@unpack` for these lanes; both return bits in the lanes that hold a NaN or an infinity."""
+    prefetch = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
+    if lanes.width == 1:
+        return _pack_one(native) + _unpack_one(native)
+    return prefetch + _pack(lanes) + _unpack(lanes)
+
+
+def join(lines: list[str]) -> str:
+    """Instructions, one a line."""
+    return "\n  ".join(lines)
+
+
+def _check_finite(name: str, values: list[str], before: str, lanes: Lanes) -> str:
+    """`name` = `before` with bits set in the lanes where a value is NaN or infinite: 0 x ≠ ±0."""
+    T, s, zero = lanes.real, lanes.suffix, lanes.literal(0.0)
+    lines, total = [], zero
+    for j, x in enumerate(values):
+        lines.append(f"%{name}f{j} = call {T} @llvm.fma.{s}({T} {x}, {T} {zero}, {T} {total})")
+        total = f"%{name}f{j}"
+    return join(
+        [
+            *lines,
+            f"%{name}u = fcmp uno {T} {total}, {zero}",
+            f"%{name}s = sext {lanes.bool} %{name}u to {lanes.int}",
+            f"%{name} = or {lanes.int} {before}, %{name}s",
+        ]
+    )
+
+
+def _transpose(names: list[str], lanes: Lanes) -> tuple[list[str], list[str]]:
+    """Instructions that turn W vectors of W entries into their transpose: log2(W) rounds of shuffles."""
+    w, lines = lanes.width, []
+    step = 1
+    while step < w:
+        low, high = [], []
+        for j in range(w):  # pairs of blocks of `step` entries change places
+            low.append(j if not j & step else j - step + w)
+            high.append(j + step if not j & step else j + w)
+        masks = ["<" + ", ".join(f"i32 {j}" for j in m) + ">" for m in (low, high)]
+        new = list(names)
+        for a in range(w):
+            if a & step:
+                continue
+            for row, mask in zip((a, a + step), masks, strict=True):
+                name = f"%tr{step}_{row}"
+                pair = f"{lanes.real} {names[a]}, {lanes.real} {names[a + step]}"
+                lines.append(f"{name} = shufflevector {pair}, <{w} x i32> {mask}")
+                new[row] = name
+        names = new
+        step *= 2
+    return lines, names
+
+
+def _row_pointers(lanes: Lanes) -> str:
+    """%row0 … %row(W-1): pointers to the rows of a pack; in the last pack the last row is repeated."""
+    w = lanes.width
+    whole = ["%row0w = getelementptr i8, ptr %base, i64 %offset"]
+    whole += [f"%row{r}w = getelementptr i8, ptr %row{r - 1}w, i64 %stride" for r in range(1, w)]
+    part = ["%row0p = getelementptr i8, ptr %base, i64 %offset"]
+    for r in range(1, w):
+        part += [
+            f"%in{r} = icmp sge i64 %left, {r}",
+            f"%by{r} = select i1 %in{r}, i64 %stride, i64 0",
+            f"%row{r}p = getelementptr i8, ptr %row{r - 1}p, i64 %by{r}",
+        ]
+    chosen = [f"%row{r} = phi ptr [%row{r}w, %whole], [%row{r}p, %part]" for r in range(w)]
+    return f"""
+  %ahead = mul i64 %stride, {w}
+  %offset = mul i64 %row, %stride
+  %left = sub i64 %last, %row
+  %full = icmp sge i64 %left, {w - 1}
+  br i1 %full, label %whole, label %part
+whole:
+  {join(whole)}
+  br label %start
+part:
+  {join(part)}
+  br label %start
+start:
+  {join(chosen)}
+"""
+
+
+def _column_loop(lanes: Lanes, block: str, single: str, result: str, start: str) -> str:
+    """Columns W at a time, the last block overlapping the one before it; one by one if there are fewer."""
+    w = lanes.width
+    return f"""
+  %wide = icmp sge i64 %n, {w}
+  %tail = sub i64 %n, {w}
+  br i1 %wide, label %block, label %single
+block:
+  %c = phi i64 [0, %{start}], [%c2, %block]
+  %acc = phi {lanes.int} [zeroinitializer, %{start}], [%accb, %block]
+  {block}
+  %c1 = add i64 %c, {w}
+  %over = icmp sgt i64 %c1, %tail
+  %c2 = select i1 %over, i64 %tail, i64 %c1
+  %end = icmp sge i64 %c1, %n
+  br i1 %end, label %blockend, label %block
+blockend:
+  {result.replace("ACC", "%accb")}
+single:
+  %s = phi i64 [0, %{start}], [%s1, %single]
+  %accs0 = phi {lanes.int} [zeroinitializer, %{start}], [%accs, %single]
+  {single}
+  %s1 = add i64 %s, 1
+  %sm = icmp slt i64 %s1, %n
+  br i1 %sm, label %single, label %singleend
+singleend:
+  {result.replace("ACC", "%accs")}
+"""
+
+
+def _pack(lanes: Lanes) -> str:
+    """`@pack`: W rows of n columns into n slots; returns bits in lanes that are not finite."""
+    w, T = lanes.width, lanes.real
+    block = []
+    for r in range(w):
+        block += [
+            f"%p{r} = getelementptr double, ptr %row{r}, i64 %c",
+            f"%x{r} = load {T}, ptr %p{r}, align 8",
+            f"%h{r} = getelementptr i8, ptr %p{r}, i64 %ahead",  # the next pack: memory works while we compute
+            f"call void @llvm.prefetch.p0(ptr %h{r}, i32 0, i32 3, i32 1)",
+        ]
+    lines, columns = _transpose([f"%x{r}" for r in range(w)], lanes)
+    block += lines
+    block.append(_check_finite("accb", columns, "%acc", lanes))
+    for j, x in enumerate(columns):
+        block += [
+            f"%cj{j} = add i64 %c, {j}",
+            f"%q{j} = getelementptr {T}, ptr %to, i64 %cj{j}",
+            f"store {T} {x}, ptr %q{j}, align {lanes.bytes}",
+        ]
+    single, vector = [], "poison"
+    for r in range(w):
+        single += [
+            f"%sp{r} = getelementptr double, ptr %row{r}, i64 %s",
+            f"%sx{r} = load double, ptr %sp{r}, align 8",
+            f"%sv{r} = insertelement {T} {vector}, double %sx{r}, i32 {r}",
+        ]
+        vector = f"%sv{r}"
+    single += [
+        _check_finite("accs", [vector], "%accs0", lanes),
+        f"%sq = getelementptr {T}, ptr %to, i64 %s",
+        f"store {T} {vector}, ptr %sq, align {lanes.bytes}",
+    ]
+    return f"""
+define internal {lanes.int} @pack({PACK_ARGUMENTS}) noinline #0 {{
+entry:
+  {_row_pointers(lanes)}
+  {_column_loop(lanes, join(block), join(single), f"ret {lanes.int} ACC", "start")}
+}}
+"""
+
+
+def _unpack(lanes: Lanes) -> str:
+    """`@unpack`: slots named by a table into n columns of W rows."""
+    w, T = lanes.width, lanes.real
+    block = []
+    for j in range(w):
+        block += [
+            f"%cj{j} = add i64 %c, {j}",
+            f"%t{j} = getelementptr i32, ptr %table, i64 %cj{j}",
+            f"%e{j} = load i32, ptr %t{j}",
+            f"%eo{j} = sext i32 %e{j} to i64",
+            f"%p{j} = getelementptr {T}, ptr %ws, i64 %eo{j}",
+            f"%x{j} = load {T}, ptr %p{j}, align {lanes.bytes}",
+        ]
+    columns = [f"%x{j}" for j in range(w)]
+    lines, rows = _transpose(columns, lanes)
+    block += [_check_finite("accb", columns, "%acc", lanes), *lines]
+    for r, x in enumerate(rows):
+        block += [
+            f"%q{r} = getelementptr double, ptr %row{r}, i64 %c",
+            f"store {T} {x}, ptr %q{r}, align 8",
+        ]
+    single = [
+        "%st = getelementptr i32, ptr %table, i64 %s",
+        "%se = load i32, ptr %st",
+        "%seo = sext i32 %se to i64",
+        f"%spp = getelementptr {T}, ptr %ws, i64 %seo",
+        f"%sx = load {T}, ptr %spp, align {lanes.bytes}",
+        _check_finite("accs", ["%sx"], "%accs0", lanes),
+    ]
+    for r in range(w):
+        single += [
+            f"%sv{r} = extractelement {T} %sx, i32 {r}",
+            f"%sq{r} = getelementptr double, ptr %row{r}, i64 %s",
+            f"store double %sv{r}, ptr %sq{r}, align 8",
+        ]
+    return f"""
+define internal {lanes.int} @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
+entry:
+  {_row_pointers(lanes)}
+  {_column_loop(lanes, join(block), join(single), f"ret {lanes.int} ACC", "start")}
+}}
+"""
+
+
+def _reduce(native: Lanes, name: str) -> str:
+    """`ret` of one word that is not zero if any lane of the accumulator is not."""
+    if native.width == 1:
+        return f"ret i64 {name}"
+    w = native.width
+    return (
+        f"%any{name[1:]} = icmp ne {native.int} {name}, zeroinitializer\n  "
+        f"%bits{name[1:]} = bitcast {native.bool} %any{name[1:]} to i{w}\n  "
+        f"%word{name[1:]} = zext i{w} %bits{name[1:]} to i64\n  ret i64 %word{name[1:]}"
+    )
+
+
+def _one_row_loop(native: Lanes, copy: bool) -> str:
+    """Sweep one row from %from in native vectors, storing it at %to if `copy`."""
+    w, T = native.width, native.real
+    store = [f"%q = getelementptr double, ptr %to, i64 %c\n  store {T} %x, ptr %q, align 8"] if copy else []
+    store_one = ["%sq = getelementptr double, ptr %to, i64 %s\n  store double %sx, ptr %sq, align 8"] if copy else []
+    block = [
+        "%p = getelementptr double, ptr %from, i64 %c",
+        f"%x = load {T}, ptr %p, align 8",
+        _check_finite("accb", ["%x"], "%acc", native),
+        *store,
+    ]
+    splat = (
+        "%sv = fadd double %sx, 0x8000000000000000"
+        if w == 1
+        else f"%sv = insertelement {T} zeroinitializer, double %sx, i32 0"
+    )
+    single = [
+        "%sp = getelementptr double, ptr %from, i64 %s",
+        "%sx = load double, ptr %sp, align 8",
+        splat,
+        _check_finite("accs", ["%sv"], "%accs0", native),
+        *store_one,
+    ]
+    loop = _column_loop(native, join(block), join(single), "ret i64 ACC", "entry")
+    for acc in ("%accb", "%accs"):
+        loop = loop.replace(f"ret i64 {acc}", _reduce(native, acc))
+    return loop
+
+
+def _pack_one(native: Lanes) -> str:
+    return f"""
+define internal i64 @pack({PACK_ARGUMENTS}) noinline #0 {{
+entry:
+  %offset = mul i64 %row, %stride
+  %from = getelementptr i8, ptr %base, i64 %offset
+  {_one_row_loop(native, copy=True)}
+}}
+"""
+
+
+def _unpack_one(native: Lanes) -> str:
+    return f"""
+define internal i64 @check_row(ptr %from, i64 %n) noinline #0 {{
+entry:
+  {_one_row_loop(native, copy=False)}
+}}
+define internal i64 @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
+entry:
+  %offset = mul i64 %row, %stride
+  %to = getelementptr i8, ptr %base, i64 %offset
+  br label %copy
+copy:
+  %j = phi i64 [0, %entry], [%j1, %copy]
+  %t = getelementptr i32, ptr %table, i64 %j
+  %e = load i32, ptr %t
+  %eo = sext i32 %e to i64
+  %p = getelementptr double, ptr %ws, i64 %eo
+  %x = load double, ptr %p
+  %q = getelementptr double, ptr %to, i64 %j
+  store double %x, ptr %q
+  %j1 = add i64 %j, 1
+  %more = icmp slt i64 %j1, %n
+  br i1 %more, label %copy, label %check
+check:
+  %bad = call i64 @check_row(ptr %to, i64 %n)
+  ret i64 %bad
+}}
+"""
