@@ -157,7 +157,6 @@ def test_numbers_known_while_tracing_are_outputs_too():
 CONDITIONS = {
     "where chooses between conditions": lambda a, b: where(where(a < 0, b < 0, b > 1), a, b),
     "a condition times a number": lambda a, b: (a < b) * 3.0,
-    "a condition plus a condition": lambda a, b: (a < 0) + (b < 0) * 1.0,
     "a condition known while tracing and one that is not": lambda a, b: where((a - a < 1) & (b < 0), a, b),
     "the opposite of a condition known while tracing": lambda a, b: where(~(a - a < 1), a, b),
 }

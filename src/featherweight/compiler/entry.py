@@ -1,10 +1,10 @@
 """The native entry point: one call from Python in a microsecond.
 
-Beside the one-lane kernel stands a function with CPython's fast-call signature. It checks type,
+Beside each kernel stands a function with CPython's fast-call signature. It checks type,
 dtype, shape and layout of its arguments by reading the array headers (NumPy keeps them stable for
 compiled extensions), makes the results through NumPy's C API, and runs the kernel. Anything
-unusual (a list, another dtype, a batch, a NaN) makes it return None: the caller then takes the
-slow path, which explains or converts.
+unusual (a list, another dtype, a NaN, a batch worth threads) makes it return None: the caller then
+takes the slow path, which explains or converts.
 
 No process address stands in the code, so that it can be cached: addresses come in a context, the
 `self` of the function.
@@ -16,6 +16,7 @@ import ctypes
 import functools
 import sys
 import sysconfig
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -33,40 +34,51 @@ API_NEW = 93  # PyArray_New in NumPy's C-API table
 METH_FASTCALL = 0x80
 
 
-def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> str:
-    """`@entry(self, args, nargs)` for inputs and outputs of these shapes."""
+def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], most_rows: int) -> str:
+    """`@entry(self, args, nargs)` for inputs and outputs of these shapes.
+
+    With `most_rows` = 1 it takes one state. Otherwise it takes batches with one leading axis of up to that
+    many rows, where an argument without that axis serves all rows; longer ones are worth threads.
+    """
+    batch = most_rows > 1
     lines: list[str] = []
     for w, name in enumerate(("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws")):
         lines += [f"%{name}p = getelementptr ptr, ptr %context, i64 {w}", f"%{name} = load ptr, ptr %{name}p"]
-    lines += [f"%right = icmp eq i64 %nargs, {len(inputs)}", "br i1 %right, label %arg0, label %slow"]
+    lines += ["%rows0 = add i64 0, 0", f"%right = icmp eq i64 %nargs, {len(inputs)}"]
+    lines += ["br i1 %right, label %arg0, label %slow"]
     for k, shape in enumerate(inputs):
-        lines += _check_argument(k, shape, f"arg{k + 1}" if k + 1 < len(inputs) else "make0")
-    words = ARRAYS + 2 * (len(inputs) + len(outputs))
-    for j, shape in enumerate(outputs):
+        lines += _check_argument(k, shape, f"arg{k + 1}" if k + 1 < len(inputs) else "count", batch)
+    lines += ["count:"]
+    if batch:
+        rows = f"%rows{len(inputs)}"
         lines += [
-            f"make{j}:",
-            f"%o{j} = call ptr %newarray(ptr %type, i32 {len(shape)}, ptr @shape{j}, i32 {NPY_DOUBLE}, "
-            "ptr null, ptr null, i32 0, i32 0, ptr null)",
-            f"%no{j} = icmp eq ptr %o{j}, null",
-            f"br i1 %no{j}, label %fail{j}, label %{f'make{j + 1}' if j + 1 < len(outputs) else 'go'}",
+            f"%some = icmp sgt i64 {rows}, 0",
+            f"%few = icmp sle i64 {rows}, {most_rows}",
+            "%fit = and i1 %some, %few",
+            "br i1 %fit, label %make0, label %slow",
         ]
+    else:
+        rows = "1"
+        lines += ["br label %make0"]
+    for j, shape in enumerate(outputs):
+        lines += _make_result(j, shape, rows, f"make{j + 1}" if j + 1 < len(outputs) else "go", batch)
     lines += ["go:"]
-    for word, value in ((NEXT, 0), (COUNT, 1), (STATUS, 0)):
+    for word, value in ((NEXT, "0"), (COUNT, rows), (STATUS, "0")):
         lines += [f"%w{word} = getelementptr i64, ptr %call, i64 {word}", f"store i64 {value}, ptr %w{word}"]
-    data = [f"%x{k}" for k in range(len(inputs))]
-    for j in range(len(outputs)):
+    places = [(f"%x{k}", f"%stride{k}" if batch else "0") for k in range(len(inputs))]
+    for j, shape in enumerate(outputs):
         lines += [f"%od{j} = getelementptr i8, ptr %o{j}, i64 {DATA}", f"%y{j} = load ptr, ptr %od{j}"]
-        data.append(f"%y{j}")
-    for k, pointer in enumerate(data):
+        places.append((f"%y{j}", str(8 * prod(shape))))
+    for k, (pointer, stride) in enumerate(places):
         word = ARRAYS + 2 * k
         lines += [
             f"%w{word} = getelementptr i64, ptr %call, i64 {word}",
             f"store ptr {pointer}, ptr %w{word}",
             f"%w{word + 1} = getelementptr i64, ptr %call, i64 {word + 1}",
-            f"store i64 0, ptr %w{word + 1}",
+            f"store i64 {stride}, ptr %w{word + 1}",
         ]
     lines += [
-        "%bad = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 1)",
+        f"%bad = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 {rows})",
         "%isbad = icmp ne i64 %bad, 0",
         "br i1 %isbad, label %drop, label %give",
         "give:",
@@ -80,16 +92,28 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) ->
     ]
     for j in range(len(outputs)):  # no memory: NumPy has set the exception
         lines += [f"fail{j}:", *(f"call void %decref(ptr %o{i})" for i in range(j)), "ret ptr null"]
-    shapes = "".join(
-        f"@shape{j} = internal constant [{max(len(s), 1)} x i64] [{', '.join(f'i64 {n}' for n in s) or 'i64 0'}]\n"
-        for j, s in enumerate(outputs)
-    )
     body = "\n  ".join(lines)
     return (
-        f"{shapes}define ptr @entry(ptr %self, ptr %args, i64 %nargs) #0 {{\n"
-        f"  %call = alloca [{words} x i64], align 64\n"
+        "define ptr @entry(ptr %self, ptr %args, i64 %nargs) #0 {\n"
+        f"  %call = alloca [{ARRAYS + 2 * len(places)} x i64], align 64\n"
+        f"  %shape = alloca [{1 + max(map(len, outputs))} x i64], align 64\n"
         f"  %contextp = getelementptr i8, ptr %self, i64 {DATA}\n  %context = load ptr, ptr %contextp\n  {body}\n}}\n"
     )
+
+
+def _make_result(j: int, shape: tuple[int, ...], rows: str, then: str, batch: bool) -> list[str]:
+    """A new array %o{j} for result j."""
+    lines = [f"make{j}:"]
+    sizes = [rows, *map(str, shape)] if batch else [str(n) for n in shape]
+    for axis, n in enumerate(sizes):
+        lines += [f"%m{j}x{axis} = getelementptr i64, ptr %shape, i64 {axis}", f"store i64 {n}, ptr %m{j}x{axis}"]
+    return [
+        *lines,
+        f"%o{j} = call ptr %newarray(ptr %type, i32 {len(sizes)}, ptr %shape, i32 {NPY_DOUBLE}, "
+        "ptr null, ptr null, i32 0, i32 0, ptr null)",
+        f"%no{j} = icmp eq ptr %o{j}, null",
+        f"br i1 %no{j}, label %fail{j}, label %{then}",
+    ]
 
 
 def _give(n: int) -> list[str]:
@@ -103,8 +127,10 @@ def _give(n: int) -> list[str]:
     ]
 
 
-def _check_argument(k: int, shape: tuple[int, ...], then: str) -> list[str]:
-    """Argument k is a plain float64 array of this shape; its data is %x{k}."""
+def _check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> list[str]:
+    """Argument k is a plain float64 array of this shape: its data is %x{k}. In a batch it may have one more
+    axis in front: then %stride{k} is the step from row to row, else 0; %rows{k+1} is the number of rows so far."""
+    rank = len(shape)
     lines = [
         f"arg{k}:",
         f"%a{k}p = getelementptr ptr, ptr %args, i64 {k}",
@@ -122,7 +148,8 @@ def _check_argument(k: int, shape: tuple[int, ...], then: str) -> list[str]:
         f"%f{k} = load i32, ptr %f{k}p",
         f"%fm{k} = and i32 %f{k}, {PLAIN}",
         f"%isd{k} = icmp eq ptr %d{k}, %float64",
-        f"%isr{k} = icmp eq i32 %r{k}, {len(shape)}",
+        f"%lead{k} = sub i32 %r{k}, {rank}",
+        f"%isr{k} = icmp {'ule' if batch else 'eq'} i32 %lead{k}, {1 if batch else 0}",
         f"%isf{k} = icmp eq i32 %fm{k}, {PLAIN}",
         f"%is1{k} = and i1 %isd{k}, %isr{k}",
         f"%is2{k} = and i1 %is1{k}, %isf{k}",
@@ -130,19 +157,36 @@ def _check_argument(k: int, shape: tuple[int, ...], then: str) -> list[str]:
         f"shape{k}:",
         f"%s{k}p = getelementptr i8, ptr %a{k}, i64 {DIMENSIONS}",
         f"%s{k} = load ptr, ptr %s{k}p",
+        f"%skip{k} = sext i32 %lead{k} to i64",
+        f"%inner{k} = getelementptr i64, ptr %s{k}, i64 %skip{k}",
         f"%same{k}x0 = or i1 true, true",
     ]
     for axis, n in enumerate(shape):
         lines += [
-            f"%n{k}x{axis}p = getelementptr i64, ptr %s{k}, i64 {axis}",
+            f"%n{k}x{axis}p = getelementptr i64, ptr %inner{k}, i64 {axis}",
             f"%n{k}x{axis} = load i64, ptr %n{k}x{axis}p",
             f"%is{k}x{axis} = icmp eq i64 %n{k}x{axis}, {n}",
             f"%same{k}x{axis + 1} = and i1 %same{k}x{axis}, %is{k}x{axis}",
         ]
+    good = f"%same{k}x{rank}"
+    if batch:
+        lines += [
+            f"%many{k} = icmp eq i32 %lead{k}, 1",
+            f"%stride{k} = select i1 %many{k}, i64 {8 * prod(shape)}, i64 0",
+            f"%front{k} = load i64, ptr %s{k}",
+            f"%none{k} = icmp eq i64 %rows{k}, 0",
+            f"%fits{k} = icmp eq i64 %rows{k}, %front{k}",
+            f"%take{k} = or i1 %none{k}, %fits{k}",
+            f"%alone{k} = xor i1 %many{k}, true",
+            f"%agree{k} = or i1 %alone{k}, %take{k}",
+            f"%rows{k + 1} = select i1 %many{k}, i64 %front{k}, i64 %rows{k}",
+            f"%good{k} = and i1 {good}, %agree{k}",
+        ]
+        good = f"%good{k}"
     lines += [
         f"%x{k}p = getelementptr i8, ptr %a{k}, i64 {DATA}",
         f"%x{k} = load ptr, ptr %x{k}p",
-        f"br i1 %same{k}x{len(shape)}, label %{then}, label %slow",
+        f"br i1 {good}, label %{then}, label %slow",
     ]
     return lines
 

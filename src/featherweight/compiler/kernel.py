@@ -23,14 +23,13 @@ from featherweight.compiler.driver import ARRAYS, COUNT, STATUS
 from featherweight.compiler.entry import make_entry
 from featherweight.compiler.fuse import fuse
 from featherweight.compiler.graph import Graph, Node
-from featherweight.compiler.module import emit_module
+from featherweight.compiler.module import WORTH_A_THREAD, emit_module
 from featherweight.compiler.plan import CHUNK_LIMIT, Input, Plan, plan
 from featherweight.compiler.target import Library, Target, host, llvm_version
 from featherweight.compiler.threads import pool, thread_count
 
 _log = logging.getLogger("featherweight")
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)  # releases the interpreter lock
-WORTH_A_THREAD = 1_000_000  # operations; about 50 us
 
 Scalars = list[list[Any]]
 Lift = Callable[[float], Any]
@@ -82,14 +81,15 @@ class _Code:
                 "size": plan.size,
                 "literals": plan.literals,
                 "first_literal": plan.base["literal",],
-                "operations": plan.operations,
+                "operations": plan.operations + len(plan.outputs),
             }
         self.width = width
         self.operations: int = facts["operations"]
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
-        self.library = Library(object_code, ("run", "entry") if width == 1 else ("run",))
+        self.library = Library(object_code, ("run", "entry"))
         self.run = _RUN(self.library["run"])
+        self.entry: Any = None
         self._free: list[np.ndarray] = []
         if name and stored is None:
             cache.write(name, facts, object_code)
@@ -138,7 +138,6 @@ class Kernel:
         self._lock = threading.RLock()
         self._plan: Plan | None = None
         self._code: dict[int, _Code] = {}
-        self._entry: Any = None
 
     # ---- compiling
 
@@ -182,13 +181,14 @@ class Kernel:
                         )
         return code
 
-    def entry(self) -> Any:
-        """The fast path for one state: a builtin that returns None for anything unusual, or None itself."""
+    def entry(self, *, batch: bool) -> Any:
+        """The fast path for one state or for a small batch: a builtin that returns None for anything
+        unusual; None where there is no such path."""
+        code = self.code(host().width if batch else 1)
         with self._lock:
-            if self._entry is None:
-                code = self.code(1)
-                self._entry = make_entry(code.library["entry"], self.name, code.workspace(), code.library)
-            return self._entry
+            if code.entry is None:
+                code.entry = make_entry(code.library["entry"], self.name, code.workspace(), code.library)
+            return code.entry
 
     # ---- calling
 

@@ -11,11 +11,12 @@ from featherweight.compiler.entry import emit_entry
 from featherweight.compiler.plan import Plan
 from featherweight.compiler.target import Target
 
+WORTH_A_THREAD = 1_000_000  # operations; about 50 us
 Shapes = list[tuple[int, ...]]
 
 
 def emit_module(plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target: Target) -> str:
-    """IR text with `@run` (any width) and `@entry` (one lane). The plan's last output is the check."""
+    """IR text with `@run` and `@entry`. The plan's last output is the check."""
     lanes, native = Lanes(width), Lanes(target.width)
     in_blocks = [(prod(shape), plan.base["input", k]) for k, shape in enumerate(inputs)]
     out_blocks, entry = [], 0
@@ -36,7 +37,7 @@ def emit_module(plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target:
             emit_sincos(lanes, native),
             emit_steps(plan, lanes),
             emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target),
-            emit_entry(inputs, outputs) if width == 1 else "",
+            emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // (plan.operations + entry + 1))),
             attributes,
             ALIAS_METADATA,
         )

@@ -102,13 +102,33 @@ def _declined(*values: Any) -> None:
 
 
 def evaluate(quantity: Quantity, model: Model, values: dict[str, Any], out: Any = None) -> tuple[np.ndarray, ...]:
-    """The slow path: any array-like, any batch, every check with its message."""
+    """The slow path: any array-like, any batch, every check with its message.
+
+    Optional inputs that are None are left out. Arguments that need no checking in Python have fast paths
+    here too, kept on the model once the first call has gone well.
+    """
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    extra = tuple(n for n, value in values.items() if n not in quantity.inputs and value is not None)
-    kernel = quantity.kernel(model, *extra)
-    results = kernel(*(values[n] for n in (*quantity.inputs, *extra)), out=out)
-    single = results[0].ndim == len(kernel.outputs[0])
-    if single and not extra and not interpret.depth and quantity.name not in model._entries:
-        model._entries[quantity.name] = kernel.entry() or _declined
+    given = {n: value for n, value in values.items() if value is not None or n in quantity.inputs}
+    key = (quantity.name, *given)
+    if out is None and not interpret.depth:
+        for entry in model._entries.get(key, {}).values():
+            result = entry(*given.values())
+            if result is not None:
+                return result if isinstance(result, tuple) else (result,)
+    kernel = quantity.kernel(model, *(n for n in given if n not in quantity.inputs))
+    results = kernel(*given.values(), out=out)
+    if not interpret.depth:
+        _remember(model, quantity, key, kernel, results[0])
     return results
+
+
+def _remember(model: Model, quantity: Quantity, key: tuple[str, ...], kernel: Kernel, result: np.ndarray) -> None:
+    """Keep the native entry point for calls like the one that gave this result."""
+    axes = result.ndim - len(kernel.outputs[0])
+    entries = model._entries.setdefault(key, {})
+    if axes in entries or axes > 1 or (axes == 1 and len(result) < 2):
+        return
+    entries[axes] = kernel.entry(batch=axes == 1) or _declined
+    if axes == 0 and key[1:] == quantity.inputs:
+        model._entries[quantity.name] = entries[axes]

@@ -85,7 +85,7 @@ class Model:
     frames: Mapping[str, Frame]
     contact_points: tuple[ContactPoint, ...]
     _kernels: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    _entries: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    _entries: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
