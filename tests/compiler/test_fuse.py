@@ -15,7 +15,9 @@ EPS = 2.0**-53
 
 def kernel(function, n, m, **options):
     """A kernel of n inputs and m outputs from `function(list) -> list`."""
-    return Kernel("test", [Argument("x", (n,), "n")], [(m,)], lambda s, *_: ([function(s[0])], 0), lambda _: "", **options)
+    return Kernel(
+        "test", [Argument("x", (n,), "n")], [(m,)], lambda s, *_: ([function(s[0])], 0), lambda _: "", **options
+    )
 
 
 def operations(function, n):

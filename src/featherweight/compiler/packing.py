@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from featherweight.compiler.emit import Lanes
 
+UNROLL = 8
 PACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %to, i64 %n"
 UNPACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %ws, ptr %table, i64 %n"
 
@@ -266,6 +267,22 @@ entry:
 
 
 def _unpack_one(native: Lanes) -> str:
+    """One row, gathered from its slots; UNROLL at a time, the last few overlapping the ones before."""
+
+    def copy(j: int, column: str) -> list[str]:
+        return [
+            f"%t{j} = getelementptr i32, ptr %table, i64 {column}",
+            f"%e{j} = load i32, ptr %t{j}",
+            f"%o{j} = zext i32 %e{j} to i64",
+            f"%p{j} = getelementptr double, ptr %ws, i64 %o{j}",
+            f"%x{j} = load double, ptr %p{j}",
+            f"%q{j} = getelementptr double, ptr %to, i64 {column}",
+            f"store double %x{j}, ptr %q{j}",
+        ]
+
+    several = []
+    for j in range(UNROLL):
+        several += [f"%c{j} = add i64 %c, {j}", *copy(j, f"%c{j}")]
     return f"""
 define internal i64 @check_row(ptr %from, i64 %n) noinline #0 {{
 entry:
@@ -275,19 +292,23 @@ define internal i64 @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
 entry:
   %offset = mul i64 %row, %stride
   %to = getelementptr i8, ptr %base, i64 %offset
-  br label %copy
-copy:
-  %j = phi i64 [0, %entry], [%j1, %copy]
-  %t = getelementptr i32, ptr %table, i64 %j
-  %e = load i32, ptr %t
-  %eo = sext i32 %e to i64
-  %p = getelementptr double, ptr %ws, i64 %eo
-  %x = load double, ptr %p
-  %q = getelementptr double, ptr %to, i64 %j
-  store double %x, ptr %q
-  %j1 = add i64 %j, 1
-  %more = icmp slt i64 %j1, %n
-  br i1 %more, label %copy, label %check
+  %tail = sub i64 %n, {UNROLL}
+  %wide = icmp sge i64 %tail, 0
+  br i1 %wide, label %several, label %single
+several:
+  %c = phi i64 [0, %entry], [%next, %several]
+  {join(several)}
+  %more = icmp slt i64 %c, %tail
+  %step = add i64 %c, {UNROLL}
+  %over = icmp sgt i64 %step, %tail
+  %next = select i1 %over, i64 %tail, i64 %step
+  br i1 %more, label %several, label %check
+single:
+  %s = phi i64 [0, %entry], [%s1, %single]
+  {join(copy(UNROLL, "%s"))}
+  %s1 = add i64 %s, 1
+  %again = icmp slt i64 %s1, %n
+  br i1 %again, label %single, label %check
 check:
   %bad = call i64 @check_row(ptr %to, i64 %n)
   ret i64 %bad

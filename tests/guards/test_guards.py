@@ -1,0 +1,225 @@
+"""Rules of the project that nobody has to remember: exports, imports, sizes, docstrings."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import featherweight as fw
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "featherweight"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+TREES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+
+MOST_LINES = 400  # in a file
+MOST_FUNCTION_LINES = 70
+LONG_FUNCTIONS = {  # file, function: why it is longer
+    ("compiler/driver.py", "_rows"): "one piece of LLVM text, read from top to bottom",
+    ("compiler/elementary.py", "_vectors"): "one piece of LLVM text: sine and cosine of a pack",
+    ("compiler/emit.py", "_chunk"): "one piece of LLVM text: a chunk from its loads to its stores",
+}
+MOST_IMPORT_SECONDS = 0.3
+NOT_ON_IMPORT = ("llvmlite", "sympy", "mpmath", "pinocchio", "scipy", "matplotlib", "mujoco")
+
+
+def python(code):
+    """What a fresh interpreter prints."""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    return result.stdout.split()
+
+
+def functions(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def test_there_are_sources_to_guard():
+    assert len(SOURCES) > 30
+
+
+# ---- importing
+
+
+def test_importing_loads_only_numpy():
+    loaded = python("import sys, featherweight; print(*{m.partition('.')[0] for m in sys.modules})")
+    assert "numpy" in loaded
+    assert not set(loaded) & set(NOT_ON_IMPORT)
+
+
+def test_importing_takes_less_than_a_third_of_a_second():
+    code = "import time; t = time.perf_counter(); import featherweight; print(time.perf_counter() - t)"
+    assert min(float(python(code)[0]) for _ in range(5)) < MOST_IMPORT_SECONDS
+
+
+def test_building_and_interpreting_need_no_compiler():
+    code = (
+        "import sys, featherweight as fw\n"
+        "with fw.interpret(): print(fw.mass_matrix(fw.robots.chain(2), [0.0, 0.0]).shape)\n"
+        "print('llvmlite' in sys.modules)"
+    )
+    assert python(code)[-1] == "False"
+
+
+# ---- exports
+
+
+def exported():
+    """Names that __init__.py binds by imports, definitions and assignments, but for private ones."""
+    names = set()
+    for node in TREES["__init__.py"].body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_the_list_of_exports_is_what_the_package_binds():
+    assert set(fw.__all__) == exported()
+    assert len(fw.__all__) == len(set(fw.__all__))
+    assert fw.__all__ == sorted(fw.__all__)
+
+
+def test_nothing_public_is_bound_beside_the_exports():
+    """Submodules appear by being imported; anything else must be in the list."""
+    public = {n for n, x in vars(fw).items() if not n.startswith("_") and not isinstance(x, types.ModuleType)}
+    assert public <= set(fw.__all__)
+
+
+@pytest.mark.parametrize("name", fw.__all__)
+def test_every_export_has_a_docstring(name):
+    assert (inspect.getdoc(getattr(fw, name)) or "").strip()
+
+
+def public_members():
+    """Public functions, methods and properties of the exports, with their names."""
+    for name in fw.__all__:
+        thing = getattr(fw, name)
+        if isinstance(thing, types.ModuleType):
+            for member in thing.__all__ if hasattr(thing, "__all__") else []:
+                yield f"{name}.{member}", getattr(thing, member)
+        elif inspect.isclass(thing) and thing.__module__.startswith("featherweight"):
+            for member, value in vars(thing).items():
+                if not member.startswith("_") and isinstance(
+                    value, (types.FunctionType, property, staticmethod, classmethod)
+                ):
+                    yield f"{name}.{member}", value
+
+
+def test_every_public_method_and_built_in_has_a_docstring():
+    assert not [name for name, thing in public_members() if not (inspect.getdoc(thing) or "").strip()]
+
+
+def array_functions():
+    """The exported functions of a model and arrays."""
+    found = [getattr(fw, n) for n in fw.__all__ if inspect.isfunction(getattr(fw, n))]
+    return [f for f in found if next(iter(inspect.signature(f).parameters), "") == "model"]
+
+
+@pytest.mark.parametrize("function", array_functions(), ids=lambda f: f.__name__)
+def test_the_docstring_of_a_function_of_arrays_tells_all_shapes(function):
+    """Every array argument has a line with its shape, and so has the result."""
+    text = inspect.getdoc(function)
+    missing = [
+        name
+        for name in inspect.signature(function).parameters
+        if name not in ("model", "out") and not re.search(rf"^ *{name}: .*shape \(…, ", text, re.M)
+    ]
+    assert not missing, f"no shape of {missing}"
+    assert re.search(r"Returns:\n.*\(…, ", text), "no shape of the result"
+
+
+def test_the_functions_of_arrays_are_found():
+    assert {"forward_dynamics", "mass_matrix"} <= {f.__name__ for f in array_functions()}
+
+
+def test_options_are_keyword_only():
+    """`out` and whatever comes later; arrays and wrenches may be given by place."""
+    for function in array_functions():
+        for name, parameter in inspect.signature(function).parameters.items():
+            if parameter.default is not inspect.Parameter.empty and name != "f_ext":
+                assert parameter.kind is inspect.Parameter.KEYWORD_ONLY, (function.__name__, name)
+
+
+def test_types_are_shipped():
+    assert (PACKAGE / "py.typed").is_file()
+
+
+# ---- the source
+
+
+@pytest.mark.parametrize("path", TREES)
+def test_every_module_has_a_docstring(path):
+    assert ast.get_docstring(TREES[path])
+
+
+@pytest.mark.parametrize("path", TREES)
+def test_no_input_is_checked_by_assert(path):
+    """python -O drops them."""
+    assert not [node.lineno for node in ast.walk(TREES[path]) if isinstance(node, ast.Assert)]
+
+
+def test_files_are_small():
+    lengths = {p.relative_to(PACKAGE).as_posix(): len(p.read_text(encoding="utf-8").splitlines()) for p in SOURCES}
+    assert not {path: n for path, n in lengths.items() if n > MOST_LINES}
+
+
+def test_functions_fit_a_screen_or_say_why_not():
+    long = {
+        (path, function.name): function.end_lineno - function.lineno + 1
+        for path, tree in TREES.items()
+        for function in functions(tree)
+        if function.end_lineno - function.lineno + 1 > MOST_FUNCTION_LINES
+    }
+    assert not {where: n for where, n in long.items() if where not in LONG_FUNCTIONS}
+    assert set(LONG_FUNCTIONS) <= set(long), "these are short now: take them off the list"
+
+
+def test_no_names_that_say_nothing():
+    for path in SOURCES:
+        assert path.stem not in ("utils", "helpers", "manager", "common", "misc"), path
+    for path, tree in TREES.items():
+        vague = [f.name for f in functions(tree) if f.name.lstrip("_").startswith(("compute_", "get_"))]
+        assert not vague, (path, vague)
+
+
+# ---- the repository
+
+
+def tracked_files():
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, timeout=30)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+
+
+def test_no_path_of_a_machine_is_in_a_tracked_file():
+    slash = "/"  # so that this file does not contain what it looks for
+    homes = [slash + name + slash for name in ("work", "root", "home", "Users", "private", "mnt")]
+    places = [re.escape(home) for home in homes] + [re.escape(str(ROOT)), r"[A-Z]:\\\\?Users"]
+    pattern = re.compile(rf"(?<![\w.~/-])(?:{'|'.join(places)})\w*")
+    found = []
+    for path in tracked_files():
+        if not path.is_file():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{path.relative_to(ROOT)}: {match.group()}" for match in pattern.finditer(text)]
+    assert not found
+
+
+def test_test_files_have_names_of_their_own():
+    """pytest imports them without packages: two files of one name are one module."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    assert sorted(names) == sorted(set(names))
+    assert "__init__.py" not in names
