@@ -179,6 +179,26 @@ def brick(com=(0, 0, 0)):
 
 
 @every_mode
+def test_the_pose_of_a_free_body_is_its_configuration(evaluate):
+    model = brick()
+    q, _, _ = states(model)
+    assert_equal(
+        evaluate(lambda model, q: fw.forward_kinematics(model, q).rotation[..., 1, :, :], model, q), rotations(q)
+    )
+    assert_equal(evaluate(lambda model, q: fw.forward_kinematics(model, q).position[..., 1, :], model, q), q[:, :3])
+
+
+@every_mode
+@pytest.mark.parametrize("direction", np.eye(3), ids=["x", "y", "z"])
+def test_gravity_of_any_direction_is_turned_into_the_body(evaluate, direction):
+    body = Inertia(2.5, (0, 0, 0), MOMENTS)
+    model = Builder(gravity=g * direction).add_body("brick", joint=Free(), inertia=body).build()
+    q, v, _ = states(model)
+    right = np.hstack([g * direction @ rotations(q), np.zeros((ROWS, 3))])
+    assert_equal(evaluate(fw.forward_dynamics, model, q, 0 * v, 0 * v), right)
+
+
+@every_mode
 def test_a_spinning_body_obeys_euler_and_falls(evaluate):
     """ω̇ = I⁻¹(τ - ω × I ω), and the body-frame velocity changes by f/m + Rᵀg - ω × v."""
     model = brick()

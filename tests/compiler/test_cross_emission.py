@@ -4,8 +4,8 @@ import struct
 
 import llvmlite.binding as llvm
 import pytest
-from compiler.test_same_bits import branching_robot
 
+from compiler.test_same_bits import branching_robot
 from featherweight.compiler.target import Target
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 

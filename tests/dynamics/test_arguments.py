@@ -260,6 +260,22 @@ def test_an_empty_batch_gives_an_empty_result(call):
             assert run(call, shared)[0].shape == batch + full[0].shape
 
 
+@pytest.mark.parametrize("call", [call for call in CALLS if len(CALLS[call][1]) > 1])
+def test_no_rows_go_with_one_row_and_with_no_other_number(call):
+    """Also when the native entry point for batches has been made: 0 rows are not 5 rows somewhere else in memory."""
+    function, names = CALLS[call]
+    chain = fw.robots.chain(3)
+
+    def values(**rows):
+        return {n: np.zeros((rows.get(n, rows["others"]), *((4, 6) if n == "f_ext" else (3,)))) for n in names}
+
+    function(chain, **values(others=5))
+    for name in names:
+        assert function(chain, **values(others=1, **{name: 0})).shape[0] == 0
+        with pytest.raises(ValueError, match=rf"broadcast.*{name} \(0, "):
+            function(chain, **values(others=5, **{name: 0}))
+
+
 # ---- wrong shapes
 
 
@@ -836,3 +852,32 @@ def test_bad_calls_from_many_threads_harm_nobody():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_first_calls_from_many_threads_are_all_answered():
+    """While one thread meets a new kind of call, others are in the middle of an old kind."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    wrong = []
+
+    def work(model, start, q):
+        start.wait()
+        try:
+            for _ in range(100):
+                fw.mass_matrix(model, q)
+        except Exception as error:
+            wrong.append(repr(error))
+
+    try:
+        for _ in range(60):
+            model, start = fw.robots.pendulum(), threading.Barrier(4)
+            fw.mass_matrix(model, np.zeros(1))
+            states = ([0.0], [0.0], [0.0], np.zeros((3, 1)))
+            threads = [threading.Thread(target=work, args=(model, start, q)) for q in states]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong, wrong[0]

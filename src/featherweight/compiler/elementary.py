@@ -66,7 +66,7 @@ def _two_over_pi_words() -> list[int]:
 
 
 def emit_sincos(lanes: Lanes, native: Lanes) -> str:
-    """`@sincos_slots`: gather n slots of `lanes`, then sweep over them in `native` vectors.
+    """`@sincos_slots`: sines and cosines of n slots of `lanes`, in `native` vectors.
 
     With one lane, eight joints of one state fill a vector; with eight lanes, eight states of one
     joint do. The arithmetic of an entry is the same.
@@ -75,28 +75,36 @@ def emit_sincos(lanes: Lanes, native: Lanes) -> str:
 
 
 def _slots(lanes: Lanes) -> str:
+    """A pack's slots are vectors already; single values are gathered first, so that they fill vectors."""
     T, size = lanes.real, lanes.bytes
+    if lanes.width == 1:
+        each = f"""%x = load {T}, ptr %from, align {size}
+  %to = getelementptr {T}, ptr %args, i64 %j
+  store {T} %x, ptr %to, align {size}"""
+        after = "call void @sincos_vectors(ptr %args, ptr %sins, ptr %coss, i64 %n)"
+    else:
+        each = f"""%sin = getelementptr {T}, ptr %sins, i64 %j
+  %cos = getelementptr {T}, ptr %coss, i64 %j
+  call void @sincos_vectors(ptr %from, ptr %sin, ptr %cos, i64 {lanes.width})"""
+        after = ""
     return f"""
 define internal void @sincos_slots(ptr %ws, ptr %table, i64 %n, i64 %ao, i64 %so, i64 %co) noinline #0 {{
 entry:
   %args = getelementptr i8, ptr %ws, i64 %ao
   %sins = getelementptr i8, ptr %ws, i64 %so
   %coss = getelementptr i8, ptr %ws, i64 %co
-  br label %copy
-copy:
-  %j = phi i64 [0, %entry], [%j1, %copy]
+  br label %loop
+loop:
+  %j = phi i64 [0, %entry], [%j1, %loop]
   %tp = getelementptr i64, ptr %table, i64 %j
   %o = load i64, ptr %tp
   %from = getelementptr i8, ptr %ws, i64 %o
-  %x = load {T}, ptr %from, align {size}
-  %to = getelementptr {T}, ptr %args, i64 %j
-  store {T} %x, ptr %to, align {size}
+  {each}
   %j1 = add i64 %j, 1
   %more = icmp slt i64 %j1, %n
-  br i1 %more, label %copy, label %sweep
-sweep:
-  %total = mul i64 %n, {lanes.width}
-  call void @sincos_vectors(ptr %args, ptr %sins, ptr %coss, i64 %total)
+  br i1 %more, label %loop, label %end
+end:
+  {after}
   ret void
 }}
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from collections.abc import Sequence
 
 from featherweight.compiler.graph import BOOLEANS, COMPARISONS
 from featherweight.compiler.plan import Chunk, Elementary, Plan
@@ -57,7 +58,7 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
             calls.append(_elementary_call(plan, step, lanes))
             continue
         signature = step.signature()
-        own = plan.base["chunk", k]
+        own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
         if uses[signature] == 1:
             functions.append(_chunk(f"@chunk{k}", step, lanes, plan, own))
             calls.append(f"call void @chunk{k}(ptr %ws)")
@@ -69,7 +70,7 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
             f"call void {names[signature]}(ptr %ws, ptr getelementptr (i64, ptr @places, i64 {len(places)}), "
             f"ptr getelementptr (double, ptr @constants, i64 {len(constants)}))"
         )
-        places += [lanes.bytes * (plan.base[source] + k) for source, k in step.sources] + [lanes.bytes * own]
+        places += [lanes.bytes * (plan.base[source] + k) for source, k in step.sources] + [lanes.bytes * b for b in own]
         constants += step.constants
 
     scalar = Lanes(1)
@@ -103,7 +104,7 @@ def _elementary_call(plan: Plan, step: Elementary, lanes: Lanes) -> str:
     )
 
 
-def _chunk(name: str, chunk: Chunk, lanes: Lanes, plan: Plan | None = None, own: int = 0) -> str:
+def _chunk(name: str, chunk: Chunk, lanes: Lanes, plan: Plan | None = None, own: Sequence[int] = ()) -> str:
     """One chunk as a function: fixed places and literal constants if it is called once (`plan` is
     given), places and constants from tables if it is shared."""
     T = lanes.real
@@ -154,7 +155,6 @@ def _chunk(name: str, chunk: Chunk, lanes: Lanes, plan: Plan | None = None, own:
         lines.append(f"{name} = fcmp une {T} {x}, {lanes.literal(0.0)}")
         return name
 
-    output_of = {local: k for k, local in enumerate(chunk.stores)}
     for k, (op, *refs) in enumerate(chunk.code):
         out = f"%v{k}"
         if op in ("and", "or"):
@@ -169,22 +169,24 @@ def _chunk(name: str, chunk: Chunk, lanes: Lanes, plan: Plan | None = None, own:
             lines.append(f"{out} = select {lanes.bool} {c}, {T} {a}, {T} {b}")
         else:
             lines += _arithmetic(out, op, [value(r) for r in refs], lanes)
-        if k in output_of:
+        if k in chunk.stores:
+            block, place = chunk.stores[k]
             if is_bool[k]:
                 one, zero = lanes.literal(1.0), lanes.literal(0.0)
                 lines.append(f"%s{k} = select {lanes.bool} {out}, {T} {one}, {T} {zero}")
                 out = f"%s{k}"
-            pointer = address("%own" if plan is None else "%ws", None if plan is None else own, output_of[k])
+            pointer = address("%ws", own[block], place) if plan else address(f"%own{block}", None, place)
             lines.append(f"store {T} {out}, ptr {pointer}, align {lanes.bytes}, !noalias !2")
 
     head, parameters = [], "ptr noalias %ws"
     if plan is None:
         parameters += ", ptr noalias %places, ptr noalias %constants"
-        for s, block in enumerate([*(f"%block{s}" for s in range(len(chunk.sources))), "%own"]):
+        names = [f"%block{s}" for s in range(len(chunk.sources))] + [f"%own{b}" for b in range(len(chunk.blocks))]
+        for s, block_name in enumerate(names):
             head += [
-                f"{block}q = getelementptr i64, ptr %places, i64 {s}",
-                f"{block}o = load i64, ptr {block}q, !alias.scope !2",
-                f"{block} = getelementptr i8, ptr %ws, i64 {block}o",
+                f"{block_name}q = getelementptr i64, ptr %places, i64 {s}",
+                f"{block_name}o = load i64, ptr {block_name}q, !alias.scope !2",
+                f"{block_name} = getelementptr i8, ptr %ws, i64 {block_name}o",
             ]
     body = "\n  ".join([*head, *lines])
     return f"define internal void {name}({parameters}) noinline #0 {{\n  {body}\n  ret void\n}}\n"

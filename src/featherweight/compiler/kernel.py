@@ -68,7 +68,7 @@ class _Code:
 
     def __init__(self, kernel: Kernel, width: int) -> None:
         target = host()
-        machine = (target.triple, target.cpu, target.features, llvm_version(), str(width))
+        machine = (target.triple, target.cpu, target.features, llvm_version(), f"{width} {kernel.chunk_limit}")
         name = cache.key(kernel.fingerprint, cache.package_digest(), *machine) if kernel.fingerprint else None
         stored = cache.read(name) if name else None
         self.from_cache = stored is not None

@@ -19,9 +19,12 @@ from featherweight.compiler.fuse import Program
 
 CHUNK_LIMIT = 1500  # operations a function; LLVM's time grows with the square of this
 ELEMENTARY = frozenset(("sin", "cos"))
-ALIGN = 8  # slots; keeps blocks on cache lines and elementary functions on whole vectors
+ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on whole vectors
+GRAIN = 4  # slots; blocks of nearly equal size can take each other's place
 
-Source = tuple  # a block of slots: ("input", k, start), ("chunk", k), ("sin", level), ("cos", level), ("literal",)
+Source = (
+    tuple  # a block of slots: ("input", k, start), ("chunk", k, block), ("sin", level), ("cos", level), ("literal",)
+)
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,14 @@ class Chunk:
     """
 
     nodes: list[int]
-    outputs: list[int] = field(default_factory=list)
+    blocks: list[list[int]] = field(default_factory=list)  # values for later steps, by who reads them last
     code: list[tuple] = field(default_factory=list)
-    stores: list[int] = field(default_factory=list)  # local numbers of the outputs
+    stores: dict[int, tuple[int, int]] = field(default_factory=dict)  # local number: block and place in it
     sources: list[tuple[Source, int]] = field(default_factory=list)
     constants: list[float] = field(default_factory=list)
 
     def signature(self) -> tuple:
-        return tuple(self.code), tuple(self.stores)
+        return tuple(self.code), tuple(self.stores.items())
 
 
 @dataclass
@@ -200,15 +203,17 @@ def _places(
     op, args = program.op, program.args
     where: dict[int, tuple[Source, int]] = {}
     home: dict[int, int] = {}
-    crossing = set(wanted)
+    last_reader: dict[int, int] = {}
     for s, step in enumerate(steps):
         if isinstance(step, Elementary):
-            crossing.update(step.arguments)
+            last_reader.update(dict.fromkeys(step.arguments, s))
             continue
+        home.update(dict.fromkeys(step.nodes, s))
         for i in step.nodes:
-            home[i] = s
-        for i in step.nodes:
-            crossing.update(a for a in args[i] if home.get(a) != s)
+            for a in args[i]:
+                if home.get(a) != s:
+                    last_reader[a] = s
+    last_reader.update(dict.fromkeys(wanted, len(steps)))
     number = {}
     for step in steps:
         if isinstance(step, Elementary):
@@ -216,9 +221,14 @@ def _places(
     level_of = {i: step.level for step in steps if isinstance(step, Elementary) for i in step.arguments}
     for s, step in enumerate(steps):
         if isinstance(step, Chunk):
-            step.outputs = [i for i in step.nodes if i in crossing]
-            where.update({i: (("chunk", s), k) for k, i in enumerate(step.outputs)})
-    for i in crossing:
+            by_reader: dict[int, list[int]] = defaultdict(list)
+            for i in step.nodes:
+                if i in last_reader:
+                    by_reader[last_reader[i]].append(i)
+            step.blocks = [by_reader[reader] for reader in sorted(by_reader)]
+            for b, block in enumerate(step.blocks):
+                where.update({i: (("chunk", s, b), k) for k, i in enumerate(block)})
+    for i in last_reader:
         if op[i] in ELEMENTARY:
             a = args[i][0]
             where[i] = ((op[i], level_of[a]), number[level_of[a], a])
@@ -257,7 +267,7 @@ def _write_code(program: Program, chunk: Chunk, where: dict[int, tuple[Source, i
         return ("table", constant.setdefault(a, len(constant)))
 
     chunk.code = [(op[i], *map(reference, args[i])) for i in chunk.nodes]
-    chunk.stores = [local[i] for i in chunk.outputs]
+    chunk.stores = {local[i]: (b, k) for b, block in enumerate(chunk.blocks) for k, i in enumerate(block)}
     chunk.sources = list(first.items())
     chunk.constants = [table[args[a][0]] for a in constant]
 
@@ -299,16 +309,17 @@ def _layout(
     for source, s in last_reader.items():
         if source[0] == "chunk":
             ends[s].append(source)
-    free: dict[int, list[int]] = defaultdict(list)  # free blocks by size: chunks alike fit exactly
+    free: dict[int, list[int]] = defaultdict(list)  # free blocks by size
     size_of: dict[Source, int] = {}
     for s, step in enumerate(steps):
-        if isinstance(step, Chunk):
-            source = ("chunk", s)
-            size_of[source] = len(step.outputs)
-            if free[len(step.outputs)]:
-                base[source] = free[len(step.outputs)].pop()
+        for b, block in enumerate(step.blocks if isinstance(step, Chunk) else ()):
+            source = ("chunk", s, b)
+            size_of[source] = size = -(-len(block) // GRAIN) * GRAIN
+            if free[size]:
+                base[source] = free[size].pop()
             else:
-                reserve(source, len(step.outputs))
+                base[source] = top
+                top += size
         for source in ends[s]:
             free[size_of[source]].append(base[source])
 

@@ -1,0 +1,310 @@
+"""The object cache: private, whole, never stale, never in the way."""
+
+import errno
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from featherweight.compiler import cache
+from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS
+
+Q, V, TAU = np.array([0.3, -0.7]), np.array([1.0, 2.0]), np.array([0.5, -0.5])
+posix = pytest.mark.skipif(os.name == "nt", reason="owners and modes are POSIX")
+
+# computes, then prints whether the code came from the cache, and the result's bits
+SCRIPT = """
+import numpy as np
+import featherweight as fw
+from featherweight.dynamics.functions import FORWARD_DYNAMICS
+model = fw.robots.chain(2)
+a = fw.forward_dynamics(model, np.array([0.3, -0.7]), np.array([1.0, 2.0]), np.array([0.5, -0.5]))
+print(FORWARD_DYNAMICS.kernel(model).code(1).from_cache, a.tobytes().hex())
+"""
+
+
+def use(monkeypatch, directory):
+    monkeypatch.setenv("FEATHERWEIGHT_CACHE", str(directory))
+    return directory
+
+
+def compute(model=None):
+    """Acceleration by a kernel that is new in this process, and whether its code came from the cache."""
+    kernel = FORWARD_DYNAMICS._make(model or fw.robots.chain(2), ())
+    (a,) = kernel(Q, V, TAU)
+    return a.tobytes(), kernel.code(1).from_cache
+
+
+RIGHT = fw.forward_dynamics(fw.robots.chain(2), Q, V, TAU).tobytes()
+
+
+def process(directory, script=SCRIPT, **environment):
+    """A Python process with this cache, started."""
+    environment = {**os.environ, "FEATHERWEIGHT_CACHE": str(directory), **environment}
+    return subprocess.Popen(
+        [sys.executable, "-c", script], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def output(started):
+    out, error = started.communicate(timeout=60)
+    assert started.returncode == 0, error
+    return out.split()
+
+
+def contents(directory):
+    return {path.name: path.read_bytes() for path in Path(directory).iterdir()}
+
+
+def only_entry(directory):
+    (path,) = Path(directory).iterdir()
+    return path
+
+
+@posix
+def test_the_directory_and_its_entries_are_private(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "deep" / "cache")
+    before = os.umask(0)
+    try:
+        compute()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert stat.S_IMODE(only_entry(directory).stat().st_mode) == 0o600
+
+
+def test_the_second_kernel_is_loaded_and_gives_the_same_bits(tmp_path, monkeypatch):
+    use(monkeypatch, tmp_path / "cache")
+    assert compute() == (RIGHT, False)
+    assert compute() == (RIGHT, True)
+
+
+def test_a_hit_needs_no_tracing(tmp_path, monkeypatch):
+    use(monkeypatch, tmp_path / "cache")
+    compute()
+    monkeypatch.setattr("featherweight.compiler.kernel.Graph", None)
+    assert compute() == (RIGHT, True)
+
+
+def test_a_second_process_loads_what_the_first_compiled(tmp_path):
+    assert output(process(tmp_path / "cache")) == ["False", RIGHT.hex()]
+    assert output(process(tmp_path / "cache")) == ["True", RIGHT.hex()]
+
+
+def test_two_processes_write_the_same_names_and_bytes(tmp_path):
+    """No address and no random order of a process may stand in an entry."""
+    runs = [process(tmp_path / seed, PYTHONHASHSEED=seed) for seed in ("1", "2")]
+    for run in runs:
+        output(run)
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
+    assert len(contents(tmp_path / "1")) == 1
+
+
+def test_four_processes_at_once_leave_only_whole_entries(tmp_path, monkeypatch):
+    runs = [process(tmp_path / "cache") for _ in range(4)]
+    assert [output(run)[1] for run in runs] == [RIGHT.hex()] * 4
+    use(monkeypatch, tmp_path / "cache")
+    assert cache.read(only_entry(tmp_path / "cache").name) is not None
+    assert compute() == (RIGHT, True)
+
+
+@pytest.mark.parametrize("setting", ["off", "OFF", "none", "0", ""])
+def test_the_cache_can_be_switched_off(setting, tmp_path, monkeypatch):
+    for variable in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    use(monkeypatch, setting)
+    assert compute() == compute() == (RIGHT, False)
+    assert contents(tmp_path) == {}
+
+
+def refused(directory, monkeypatch, caplog):
+    """The directory is not used, a warning says why, and the result is right all the same."""
+    before = contents(directory)
+    use(monkeypatch, directory)
+    assert compute() == compute() == (RIGHT, False)
+    assert contents(directory) == before
+    assert "0700" in caplog.text
+    assert str(directory) in caplog.text
+    return True
+
+
+@posix
+def test_a_link_is_refused(tmp_path, monkeypatch, caplog):
+    (tmp_path / "real").mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert refused(tmp_path / "link", monkeypatch, caplog)
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o770, 0o720, 0o702, 0o777, 0o755])
+def test_a_directory_open_to_others_is_refused(mode, tmp_path, monkeypatch, caplog):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(mode)
+    assert refused(tmp_path / "open", monkeypatch, caplog)
+
+
+@posix
+def test_a_directory_of_somebody_else_is_refused(tmp_path, monkeypatch, caplog):
+    (tmp_path / "foreign").mkdir(mode=0o700)
+    other = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: other)
+    assert refused(tmp_path / "foreign", monkeypatch, caplog)
+
+
+@posix
+def test_a_file_in_the_directorys_place_is_no_problem(tmp_path, monkeypatch, caplog):
+    (tmp_path / "file").write_text("not a directory")
+    use(monkeypatch, tmp_path / "file")
+    assert compute() == (RIGHT, False)
+    assert "no object cache" in caplog.text
+    assert (tmp_path / "file").read_text() == "not a directory"
+
+
+def damages(data):
+    """Cut entries, entries with one wrong bit in each part, and other things."""
+    yield from (data[:n] for n in (0, 1, len(cache.MAGIC), len(cache.MAGIC) + 32, len(data) // 2, len(data) - 1))
+    for place in (0, len(cache.MAGIC) + 5, len(cache.MAGIC) + 40, len(data) // 2, len(data) - 1):
+        yield data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+    yield data + b"\0"
+    yield b"\0" * len(data)
+    yield b"something else\n"
+
+
+def test_damaged_entries_are_compiled_anew_and_replaced(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    compute()
+    whole = only_entry(directory).read_bytes()
+    for damaged in damages(whole):
+        only_entry(directory).write_bytes(damaged)
+        assert compute() == (RIGHT, False)
+        assert only_entry(directory).read_bytes() == whole
+        assert compute() == (RIGHT, True)
+
+
+@posix
+def test_entries_that_are_links_or_open_to_others_are_not_loaded(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    compute()
+    entry = only_entry(directory)
+    entry.chmod(0o660)
+    assert compute() == (RIGHT, False)
+    assert stat.S_IMODE(entry.stat().st_mode) == 0o600
+    entry.rename(tmp_path / "elsewhere")
+    entry.symlink_to(tmp_path / "elsewhere")
+    assert compute() == (RIGHT, False)
+    assert not entry.is_symlink()
+    assert compute() == (RIGHT, True)
+
+
+@posix
+def test_a_read_only_directory_does_not_break_computing(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    directory.mkdir(mode=0o700)
+    directory.chmod(0o500)  # root writes all the same: the error is made below
+    compute()
+    directory.chmod(0o700)
+
+    def fails(*args, **options):
+        raise OSError(errno.EROFS, "read-only file system")
+
+    monkeypatch.setattr(cache.tempfile, "mkstemp", fails)
+    assert compute(fw.robots.chain(2, mass=1.5))[1] is False
+
+
+@posix
+def test_a_full_disk_does_not_break_computing_and_leaves_nothing_behind(tmp_path):
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+    assert output(process(tmp_path / "cache", limit + SCRIPT)) == ["False", RIGHT.hex()]
+    assert contents(tmp_path / "cache") == {}
+
+
+def test_a_directory_that_vanishes_does_not_break_computing(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    compute()
+    shutil.rmtree(directory)
+    assert compute() == (RIGHT, False)
+
+
+def test_other_numbers_robots_quantities_and_widths_are_other_entries(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    models = [
+        fw.robots.chain(2),
+        fw.robots.chain(2, mass=1.25),
+        fw.robots.chain(2, length=np.nextafter(1.5, 2)),
+        fw.robots.double_pendulum(),
+        fw.Builder(gravity=(0, 0, -1.62))
+        .add_body("a", joint=fw.joints.Revolute("x"), inertia=fw.Inertia.point(1, (0, 0, 1)))
+        .add_body("b", parent="a", joint=fw.joints.Revolute("x"), inertia=fw.Inertia.point(1, (0, 0, 1)))
+        .build(),
+    ]
+    results = {compute(model)[0] for model in models}
+    assert len(contents(directory)) == len(models)
+    assert len(results) == len(models)
+    INVERSE_DYNAMICS._make(models[0], ())(Q, V, TAU)
+    FORWARD_DYNAMICS._make(models[0], ())([Q, Q], V, TAU)
+    assert len(contents(directory)) == len(models) + 2
+
+
+def test_a_joint_of_another_package_is_not_cached(tmp_path, monkeypatch):
+    """Its text is not in the key, so a change of it could not be seen."""
+
+    class Geared(fw.joints.Revolute):
+        def subspace(self, q):
+            return tuple(s * 2.0 for s in super().subspace(q))
+
+    directory = use(monkeypatch, tmp_path / "cache")
+    bob = fw.Inertia.point(1, (0, 0, 1))
+    model = fw.Builder().add_body("a", joint=Geared("y"), inertia=bob).build()
+    fw.forward_dynamics(model, [0.3], [0.1], [0.2])
+    assert not directory.exists() or contents(directory) == {}
+
+
+def test_a_changed_source_is_never_served_old_code(tmp_path):
+    """Also when it is edited while a process that has already imported it goes on to compile."""
+    shutil.copytree(Path(fw.__file__).parent, tmp_path / "source" / "featherweight")
+    environment = {"PYTHONPATH": str(tmp_path / "source"), "PYTHONDONTWRITEBYTECODE": "1"}
+    script = """
+import sys
+import featherweight as fw
+if sys.stdin.read(4) == "edit":
+    from pathlib import Path
+    path = Path(fw.__file__).parent / "algorithms" / "inverse_dynamics.py"
+    path.write_text(path.read_text().replace("return tau, F", "return [2 * t for t in tau], F"))
+print(fw.inverse_dynamics(fw.robots.pendulum(length=2.0), [0.0], [0.0], [1.0])[0])
+"""
+    results = []
+    for line in ("same", "edit", "same"):
+        run = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, **environment, "FEATHERWEIGHT_CACHE": str(tmp_path / "cache")},
+            input=line,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        results.append(float(run.stdout))
+    assert results == [4.0, 4.0, 8.0]
+
+
+def test_old_entries_are_dropped_when_there_are_too_many(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    monkeypatch.setattr(cache, "MOST_ENTRIES", 8)
+    for k in range(20):
+        cache.write(f"{k:064x}", {"number": k}, b"code")
+        os.utime(directory / f"{k:064x}", (k, k))
+    assert 4 <= len(contents(directory)) <= 8
+    assert cache.read(f"{19:064x}") == ({"number": 19}, b"code")
+    assert cache.read(f"{0:064x}") is None
+
+
+def test_keys_do_not_depend_on_where_the_texts_are_cut():
+    assert cache.key("ab", "c") != cache.key("a", "bc") != cache.key("abc")
+    assert cache.key("ab", "c") == cache.key("ab", "c")
