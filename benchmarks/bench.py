@@ -29,9 +29,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 
 import report  # noqa: E402
 from peak import Peak, fill_bytes_per_second  # noqa: E402
-from peers.pinocchio_adapter import pinocchio_model, random_states, robot  # noqa: E402
 
 import featherweight as fw  # noqa: E402
+from peers.pinocchio_adapter import pinocchio_model, random_states, robot  # noqa: E402
 
 BATCH = 4096
 ROBOTS = ("go2", "simple_humanoid", "talos")
@@ -161,7 +161,9 @@ def machine() -> dict[str, Any]:
     name = platform.processor()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        name = next((line.split(":")[1].strip() for line in info.read_text().splitlines() if "model name" in line), name)
+        name = next(
+            (line.split(":")[1].strip() for line in info.read_text().splitlines() if "model name" in line), name
+        )
     from featherweight.compiler.target import host, llvm_version
 
     return {

@@ -83,7 +83,8 @@ def main() -> None:
     q, v = robot.neutral(), np.zeros(robot.nv)
     tau = fw.inverse_dynamics(robot, q, v, v)
     print(f"\nHolding the quadruped still takes {tau[2]:.2f} N at its trunk: its weight,")
-    print(f"and forward dynamics with that force gives accelerations below {np.abs(fw.forward_dynamics(robot, q, v, tau)).max():.0e}.")
+    left = np.abs(fw.forward_dynamics(robot, q, v, tau)).max()
+    print(f"and forward dynamics with that force leaves accelerations of {left:.0e}.")
     print(f"Threads: {fw.thread_count()}. Compiled code is kept in the cache: run me again.")
 
 

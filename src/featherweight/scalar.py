@@ -52,6 +52,11 @@ def sqrt(x: Any) -> Any:
     return _unary("sqrt", x)
 
 
+def reciprocal(x: Any) -> Any:
+    """1/x; infinite for a known zero, whatever the scalar."""
+    return math.inf if isinstance(x, (float, int)) and x == 0 else 1 / x
+
+
 def where(condition: Any, if_true: Any, if_false: Any) -> Any:
     """`if_true` where the condition holds, else `if_false`; both are evaluated."""
     if isinstance(condition, Node):

@@ -8,10 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from laws.random_trees import states, tree
 
 import featherweight as fw
 from featherweight import algorithms
+from laws.random_trees import states, tree
 
 TREES = {
     "pendulum": fw.robots.pendulum(),
@@ -33,7 +33,7 @@ def over(model: fw.Model, scalar: Any, q: Any, v: Any, x: Any) -> list[np.ndarra
     q, v, x = ([scalar(e) for e in array] for array in (q, v, x))
     poses = algorithms.forward_kinematics(trees, q)
     return [
-        np.array(algorithms.forward_dynamics(trees, q, v, x, None)),
+        np.array(algorithms.forward_dynamics(trees, q, v, x, None)[0]),
         np.array(algorithms.inverse_dynamics(trees, q, v, x, None)[0]),
         np.array(algorithms.mass_matrix(trees, q, model.nv)),
         np.array([[e for row in X.E.T for e in row] for X in poses]),
@@ -86,9 +86,13 @@ def test_symbols_agree_with_numbers(name: str) -> None:
     tree = model.over(sympy.nsimplify, lambda: None)
     tau = algorithms.inverse_dynamics(tree, q, v, x, None)[0]
     M = algorithms.mass_matrix(tree, q, model.nv)
-    a = algorithms.forward_dynamics(tree, q, v, x, None)
+    a = algorithms.forward_dynamics(tree, q, v, x, None)[0]
     numbers = [states(model, 1, seed=3)[k][0] for k in range(3)]
-    values = {s: float(n) for symbols, array in zip((q, v, x), numbers, strict=True) for s, n in zip(symbols, array, strict=True)}
+    values = {
+        s: float(n)
+        for symbols, array in zip((q, v, x), numbers, strict=True)
+        for s, n in zip(symbols, array, strict=True)
+    }
     right = public(model, *numbers)
     agree(np.array([sympy.sympify(e).subs(values) for e in a]), right[0])
     agree(np.array([sympy.sympify(e).subs(values) for e in tau]), right[1])
@@ -123,7 +127,10 @@ def test_derivatives_by_complex_numbers_and_by_differences_agree(name: str) -> N
         exact = np.array([float(mpmath.mpc(e).imag) * 1e100 for e in tau])
         difference = (
             8 * (fw.inverse_dynamics(model, q + dq, v + dv, a) - fw.inverse_dynamics(model, q - dq, v - dv, a))
-            - (fw.inverse_dynamics(model, q + 2 * dq, v + 2 * dv, a) - fw.inverse_dynamics(model, q - 2 * dq, v - 2 * dv, a))
+            - (
+                fw.inverse_dynamics(model, q + 2 * dq, v + 2 * dv, a)
+                - fw.inverse_dynamics(model, q - 2 * dq, v - 2 * dv, a)
+            )
         ) / 12e-4
         agree(exact, difference, 1e-8)
 

@@ -51,9 +51,18 @@ BATCHES = [(), (1,), (5,), (2, 3), (20,)]
 
 every_call = pytest.mark.parametrize("call", CALLS)
 every_call_with_out = pytest.mark.parametrize("call", WITH_OUT)
-every_argument = pytest.mark.parametrize(
-    ("call", "name"), [pytest.param(call, name, id=f"{call}-{name}") for call in CALLS for name in CALLS[call][1]]
-)
+
+
+def arguments(keep=lambda call, name: True):
+    """Tests over all (call, argument) pairs that `keep` keeps."""
+    pairs = [(call, name) for call in CALLS for name in CALLS[call][1] if keep(call, name)]
+    return pytest.mark.parametrize(("call", "name"), [pytest.param(c, n, id=f"{c}-{n}") for c, n in pairs])
+
+
+every_argument = arguments()
+every_vector = arguments(lambda call, name: len(SHAPES[name]) == 1)
+every_argument_with_out = arguments(lambda call, name: call in WITH_OUT)
+every_argument_like_out = arguments(lambda call, name: "dynamics" in call and len(SHAPES[name]) == 1 and name != "q")
 
 
 def state(call, batch=(), seed=0):
@@ -89,7 +98,7 @@ def assert_unchanged(values, before):
     for name, value in values.items():
         if isinstance(value, np.ndarray):
             assert value.shape == before[name].shape, name
-            assert value.tobytes() == before[name].tobytes(), name
+            assert np.asarray(value).tobytes() == before[name].tobytes(), name
         else:
             assert repr(value) == before[name], name
 
@@ -186,10 +195,8 @@ def test_the_same_numbers_in_any_layout_give_the_same_bits(call, name, layout):
         assert_unchanged(values, before)
 
 
-@every_argument
+@every_vector
 def test_a_matrix_is_a_batch_of_rows(call, name):
-    if len(SHAPES[name]) > 1:
-        pytest.skip("np.matrix has two axes")
     values = state(call, (5,))
     expected = run(call, values)
     values[name] = values[name].view(np.matrix)
@@ -491,7 +498,7 @@ def in_many_digits(call, values):
             f_ext = [Force(Vector(*f[k + 3 : k + 6]), Vector(*f[k : k + 3])) for k in range(0, len(f), 6)]
         function = call.partition("+")[0]
         if function == "forward_dynamics":
-            flat = [algorithms.forward_dynamics(tree, x["q"], x["v"], x["tau"], f_ext)]
+            flat = [algorithms.forward_dynamics(tree, x["q"], x["v"], x["tau"], f_ext)[0]]
         elif function == "inverse_dynamics":
             flat = [algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], f_ext)[0]]
         elif function == "joint_wrenches":
@@ -642,22 +649,19 @@ def test_an_out_that_cannot_hold_the_result_is_refused(call):
     assert refusal(call, values, out=np.broadcast_to(expected[0], shape)).startswith("out: expected a writeable array")
 
 
-def test_a_refused_call_leaves_out_as_it_was():
+def test_a_call_refused_for_its_shapes_leaves_out_as_it_was():
+    """A NaN found on the way may leave anything in `out`, as its description says."""
     for call in WITH_OUT:
         for batch in [(), (5,)]:
             values = state(call, batch)
             out = np.full_like(run(call, values)[0], 7.0)
             for name, value in values.items():
-                broken = value.copy()
-                broken.ravel()[-1] = np.nan
-                refusal(call, {**values, name: broken}, out=out)
+                refusal(call, {**values, name: value[..., :-1]}, out=out)
                 assert (out == 7.0).all(), (call, name)
 
 
-@every_argument
+@every_argument_with_out
 def test_out_may_be_an_input_or_overlap_it(call, name):
-    if call == "forward_kinematics":
-        pytest.skip("no out")
     for batch in BATCHES:
         values = state(call, batch)
         (expected,) = run(call, values)
@@ -670,14 +674,10 @@ def test_out_may_be_an_input_or_overlap_it(call, name):
             assert_same_bits([out], [expected])
 
 
-@every_argument
+@every_argument_like_out
 def test_out_may_be_an_input_backwards(call, name):
-    if call == "forward_kinematics":
-        pytest.skip("no out")
     values = state(call, (5,))
     (expected,) = run(call, values)
-    if values[name].shape != expected.shape:
-        pytest.skip("another shape")
     shared = values[name].copy()
     run(call, {**values, name: shared}, out=shared[::-1])
     assert_same_bits([np.ascontiguousarray(shared[::-1])], [expected])

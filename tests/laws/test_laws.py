@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
-from laws.random_trees import states, trees
 
 import featherweight as fw
 from featherweight.spatial import from_quaternion
+from laws.random_trees import states, trees
 
 law = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 

@@ -13,8 +13,8 @@ from featherweight.spatial import Force, Motion
 
 def forward_dynamics(
     tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], f_ext: Sequence[Force] | None
-) -> list[Any]:
-    """q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext), without forming M."""
+) -> tuple[list[Any], list[Factored]]:
+    """q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext), without forming M; and the inertia D felt at every joint."""
     X, S, V, c, pA, U, u, A = (tree.per_body() for _ in range(8))
     D: list[Factored] = tree.per_body()
     IA = [I.articulated for I in tree.I]
@@ -27,7 +27,7 @@ def forward_dynamics(
         V_J = combine(S[i], v[joint.v])  # v_J = S q̇
         V[i] = X[i] @ V[parent] + V_J
         c[i] = joint.bias(q, v) + V[i].cross(V_J)
-        pA[i] = V[i].cross_force(tree.I[i] @ V[i])
+        pA[i] = tree.I[i].bias_force(V[i])  # v ×* I v
         if f_ext is not None:
             pA[i] = pA[i] - f_ext[i]
 
@@ -48,7 +48,7 @@ def forward_dynamics(
         A_free = X[i] @ A[parent] + c[i]  # a' = X a_λ + c
         a[joint.v] = D[i].solve([u_k - A_free.dot(U_k) for u_k, U_k in zip(u[i], U[i], strict=True)])
         A[i] = A_free + combine(S[i], a[joint.v])
-    return a
+    return a, D
 
 
 def forces(U: Sequence[Force], x: Sequence[Any]) -> Force:

@@ -24,7 +24,7 @@ def inverse_dynamics(
         V[i] = X[i] @ V[parent] + V_J
         c = joint.bias(q, v) + V[i].cross(V_J)
         A[i] = X[i] @ A[parent] + combine(S[i], a[joint.v]) + c
-        F[i] = tree.I[i] @ A[i] + V[i].cross_force(tree.I[i] @ V[i])
+        F[i] = tree.I[i] @ A[i] + tree.I[i].bias_force(V[i])  # I a + v ×* I v
         if f_ext is not None:
             F[i] = F[i] - f_ext[i]
 

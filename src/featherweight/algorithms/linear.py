@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from featherweight.scalar import reciprocal
 from featherweight.spatial import Force, Vector
 
 
 @dataclass(frozen=True)
 class Factored:
-    """L (unit lower triangle, by rows) and the reciprocals of d."""
+    """L (unit lower triangle, by rows), the pivots d and their reciprocals."""
 
     L: list[list[Any]]
+    d: list[Any]
     d_inverse: list[Any]
 
     def solve(self, b: Sequence[Any]) -> list[Any]:
@@ -52,5 +54,5 @@ def factor(D: Sequence[Sequence[Any]]) -> Factored:
         for k in range(i):
             s = s - L[i][k] * d[k] * L[i][k]
         d[i] = s
-        d_inverse[i] = 1 / s
-    return Factored(L, d_inverse)
+        d_inverse[i] = reciprocal(s)
+    return Factored(L, d, d_inverse)

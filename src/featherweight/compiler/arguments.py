@@ -10,6 +10,8 @@ import numpy as np
 
 def as_array(name: str, value: Any, shape: tuple[int, ...], symbols: str) -> np.ndarray:
     """A float64 array whose last axes have the given shape."""
+    if _masked(value):
+        raise TypeError(f"{name}: expected real numbers, got an array with masked entries; fill them first")
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
@@ -24,7 +26,13 @@ def as_array(name: str, value: Any, shape: tuple[int, ...], symbols: str) -> np.
         if len(given) >= 2 and rank == 1 and given[0] == shape[0]:
             hint = "; it looks transposed, pass one state a row"
         raise ValueError(f"{name}: expected shape {expected} with {symbols}, got {given}{hint}")
-    return array.astype(np.float64, copy=False)
+    with np.errstate(all="ignore"):  # what does not fit becomes infinite and is named by the check
+        return array.astype(np.float64, copy=False)
+
+
+def _masked(value: Any) -> bool:
+    """A masked array with something masked: the numbers under the mask are not meant."""
+    return isinstance(value, np.ndarray) and bool(np.any(getattr(value, "mask", False)))
 
 
 def batch_shape(names: Sequence[str], arrays: Sequence[np.ndarray], ranks: Sequence[int]) -> tuple[int, ...]:
@@ -32,7 +40,7 @@ def batch_shape(names: Sequence[str], arrays: Sequence[np.ndarray], ranks: Seque
     leading = [a.shape[: a.ndim - r] for a, r in zip(arrays, ranks, strict=True)]
     try:
         return np.broadcast_shapes(*leading)
-    except ValueError:
+    except (ValueError, RuntimeError):  # RuntimeError: more axes than NumPy has
         listed = ", ".join(f"{n} {a.shape}" for n, a in zip(names, arrays, strict=True))
         raise ValueError(f"the leading (batch) axes do not broadcast together: {listed}") from None
 
@@ -56,7 +64,7 @@ def as_rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> tuple[np.nd
 
 def check_out(out: Any, shape: tuple[int, ...]) -> None:
     """`out` can take the result as it is."""
-    if not isinstance(out, np.ndarray):
+    if not isinstance(out, np.ndarray) or _masked(out):
         raise TypeError(f"out: expected a NumPy array of shape {shape}, got {type(out).__name__}")
     if out.dtype != np.float64:
         raise TypeError(f"out: expected dtype float64, got {out.dtype}")
@@ -64,6 +72,11 @@ def check_out(out: Any, shape: tuple[int, ...]) -> None:
         raise ValueError(f"out: expected shape {shape}, got {out.shape}")
     if not out.flags.writeable:
         raise ValueError("out: expected a writeable array, got a read-only one")
+    extent = out.itemsize
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(out.strides, out.shape, strict=True) if n > 1):
+        if stride < extent and out.size:
+            raise ValueError("out: expected an array whose entries do not overlap each other in memory")
+        extent += stride * (n - 1)
 
 
 def first_not_finite(names: Sequence[str], arrays: Sequence[np.ndarray]) -> str | None:

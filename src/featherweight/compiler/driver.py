@@ -119,6 +119,8 @@ def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: b
 
     before = zero
     for k, (n, slot) in enumerate(inputs):
+        if n == 0:
+            continue
         pointer, stride = array(k)
         lines.append(f"%to{k} = getelementptr {T}, ptr %ws, i64 {slot}")
         lines.append(
@@ -131,6 +133,8 @@ def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: b
     before = zero
     for j, (n, entry) in enumerate(outputs):
         k = len(inputs) + j
+        if n == 0:
+            continue
         pointer, stride = array(k)
         lines.append(
             f"%flag{k} = call {I} @unpack(ptr {pointer}, i64 {stride}, i64 %row, i64 %last, ptr %ws, "

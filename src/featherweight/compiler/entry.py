@@ -44,7 +44,7 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], mo
     lines: list[str] = []
     for w, name in enumerate(("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws")):
         lines += [f"%{name}p = getelementptr ptr, ptr %context, i64 {w}", f"%{name} = load ptr, ptr %{name}p"]
-    lines += ["%rows0 = add i64 0, 0", f"%right = icmp eq i64 %nargs, {len(inputs)}"]
+    lines += ["%rows0 = add i64 0, -1", f"%right = icmp eq i64 %nargs, {len(inputs)}"]
     lines += ["br i1 %right, label %arg0, label %slow"]
     for k, shape in enumerate(inputs):
         lines += _check_argument(k, shape, f"arg{k + 1}" if k + 1 < len(inputs) else "count", batch)
@@ -174,7 +174,7 @@ def _check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> l
             f"%many{k} = icmp eq i32 %lead{k}, 1",
             f"%stride{k} = select i1 %many{k}, i64 {8 * prod(shape)}, i64 0",
             f"%front{k} = load i64, ptr %s{k}",
-            f"%none{k} = icmp eq i64 %rows{k}, 0",
+            f"%none{k} = icmp slt i64 %rows{k}, 0",
             f"%fits{k} = icmp eq i64 %rows{k}, %front{k}",
             f"%take{k} = or i1 %none{k}, %fits{k}",
             f"%alone{k} = xor i1 %many{k}, true",

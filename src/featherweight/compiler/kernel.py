@@ -250,7 +250,8 @@ class Kernel:
         for array, rank in zip(arrays, ranks, strict=True):
             flat = array.reshape((*array.shape[: array.ndim - rank], -1))
             scalars.append([flat[..., j] for j in range(flat.shape[-1])])
-        values, check = self.function(scalars, float, lambda: None)
+        with np.errstate(all="ignore"):  # what is not finite is found below
+            values, check = self.function(scalars, float, lambda: None)
         for result, entries in zip(results, values, strict=True):
             flat = result.reshape((*batch, -1))
             for j, x in enumerate(entries):
@@ -263,5 +264,5 @@ class Kernel:
         reason = first_not_finite(names, arrays) or self.explain(dict(zip(names, arrays, strict=True)))
         if reason:
             return reason
-        bad = first_not_finite(["the result"], [results[0]]) or "a result is not finite"
+        bad = first_not_finite(["the result"], [results[0]]) or "a number on the way is infinite"
         return f"{bad.split(';')[0]}; the inputs are too large, or the mass matrix is singular there"

@@ -13,21 +13,25 @@ import numpy as np
 
 from featherweight.compiler import Argument, Kernel, interpret
 from featherweight.model import Model, Tree
+from featherweight.scalar import where
 from featherweight.spatial import Force, Vector
 
-# algorithm(tree, inputs by name) -> flat outputs
-Algorithm = Callable[[Tree, dict[str, list[Any]]], list[list[Any]]]
 Shape = tuple[int, ...]
+LARGEST = float(np.finfo(float).max)
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A computation on a model: which arrays go in, what shapes come out, and the algorithm."""
+    """A computation on a model: which arrays go in, what shapes come out, and the algorithm.
+
+    The algorithm gives its results as flat lists, and further values that must not have overflowed: an
+    infinite one might be divided by and leave no trace in the results.
+    """
 
     name: str
     inputs: tuple[str, ...]
     outputs: Callable[[Model], Sequence[Shape]]
-    algorithm: Callable[[Model, Tree, dict[str, list[Any]]], list[list[Any]]]
+    algorithm: Callable[[Model, Tree, dict[str, list[Any]]], tuple[list[list[Any]], list[Any]]]
 
     def kernel(self, model: Model, *extra: str) -> Kernel:
         """The model's kernel for this quantity, with optional inputs `extra`; made on first use."""
@@ -47,11 +51,12 @@ class Quantity:
             tree = model.over(lift, mark)
             arguments = dict(zip(names, scalars, strict=True))
             check: Any = 0
-            if "q" in arguments:
-                for joint in model.joints:
-                    check = check + joint.kind.check(arguments["q"][joint.q])
-            mark()
-            return self.algorithm(model, tree, arguments), check
+            for joint in model.joints:
+                check = check + joint.kind.check(arguments["q"][joint.q])
+            results, watched = self.algorithm(model, tree, arguments)
+            if watched:
+                check = check + where(abs(sum(watched)) <= LARGEST, 0.0, 1.0)
+            return results, check
 
         def explain(arrays: dict[str, np.ndarray]) -> str:
             for joint in model.joints:
@@ -112,7 +117,7 @@ def evaluate(quantity: Quantity, model: Model, values: dict[str, Any], out: Any 
     given = {n: value for n, value in values.items() if value is not None or n in quantity.inputs}
     key = (quantity.name, *given)
     if out is None and not interpret.depth:
-        for entry in model._entries.get(key, {}).values():
+        for entry in tuple(model._entries.get(key, {}).values()):
             result = entry(*given.values())
             if result is not None:
                 return result if isinstance(result, tuple) else (result,)

@@ -9,35 +9,33 @@ import numpy as np
 
 from featherweight import algorithms
 from featherweight.dynamics.evaluate import Quantity, evaluate, native, wrenches
-from featherweight.model import Model
+from featherweight.model import Model, Tree
 from featherweight.spatial import Force
 
-FORWARD_DYNAMICS = Quantity(
-    "forward_dynamics",
-    ("q", "v", "tau"),
-    lambda model: [(model.nv,)],
-    lambda model, tree, x: [algorithms.forward_dynamics(tree, x["q"], x["v"], x["tau"], wrenches(x.get("f_ext")))],
-)
-INVERSE_DYNAMICS = Quantity(
-    "inverse_dynamics",
-    ("q", "v", "a"),
-    lambda model: [(model.nv,)],
-    lambda model, tree, x: [algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], wrenches(x.get("f_ext")))[0]],
-)
-JOINT_WRENCHES = Quantity(
-    "joint_wrenches",
-    ("q", "v", "a"),
-    lambda model: [(model.nb + 1, 6)],
-    lambda model, tree, x: [
-        _rows(algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], wrenches(x.get("f_ext")))[1])
-    ],
-)
-MASS_MATRIX = Quantity(
-    "mass_matrix",
-    ("q",),
-    lambda model: [(model.nv, model.nv)],
-    lambda model, tree, x: [list(chain.from_iterable(algorithms.mass_matrix(tree, x["q"], model.nv)))],
-)
+Scalars = dict[str, list[Any]]
+
+
+def _forward(model: Model, tree: Tree, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
+    a, D = algorithms.forward_dynamics(tree, x["q"], x["v"], x["tau"], wrenches(x.get("f_ext")))
+    return [a], [pivot for factored in D[1:] for pivot in factored.d]
+
+
+def _inverse(model: Model, tree: Tree, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
+    return [algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], wrenches(x.get("f_ext")))[0]], []
+
+
+def _wrenches(model: Model, tree: Tree, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
+    return [_rows(algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], wrenches(x.get("f_ext")))[1])], []
+
+
+def _mass(model: Model, tree: Tree, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
+    return [list(chain.from_iterable(algorithms.mass_matrix(tree, x["q"], model.nv)))], []
+
+
+FORWARD_DYNAMICS = Quantity("forward_dynamics", ("q", "v", "tau"), lambda model: [(model.nv,)], _forward)
+INVERSE_DYNAMICS = Quantity("inverse_dynamics", ("q", "v", "a"), lambda model: [(model.nv,)], _inverse)
+JOINT_WRENCHES = Quantity("joint_wrenches", ("q", "v", "a"), lambda model: [(model.nb + 1, 6)], _wrenches)
+MASS_MATRIX = Quantity("mass_matrix", ("q",), lambda model: [(model.nv, model.nv)], _mass)
 
 
 def _rows(F: list[Force]) -> list[Any]:
@@ -56,7 +54,7 @@ def forward_dynamics(
         v: velocity, shape (…, nv).
         tau: joint forces [N m or N], shape (…, nv).
         f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
-        out: array for the result.
+        out: array for the result; what it holds after an error is undefined.
 
     Returns:
         The acceleration, shape (…, nv).
@@ -84,7 +82,7 @@ def inverse_dynamics(
         v: velocity, shape (…, nv).
         a: acceleration, shape (…, nv).
         f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
-        out: array for the result.
+        out: array for the result; what it holds after an error is undefined.
 
     Returns:
         The joint forces [N m or N], shape (…, nv).
@@ -104,10 +102,19 @@ def inverse_dynamics(
 def joint_wrenches(
     model: Model, q: Any, v: Any, a: Any, f_ext: Any = None, *, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """The whole force through every joint: reaction forces with the actuation, shape (…, nb+1, 6).
+    """The whole force through every joint: reaction forces with the actuation.
 
-    Row i is the wrench [force; moment] that the parent exerts on body i, in body i's frame at its
-    origin; row 0, the world's, is zero.
+    Args:
+        model: the robot.
+        q: configuration, shape (…, nq).
+        v: velocity, shape (…, nv).
+        a: acceleration, shape (…, nv).
+        f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
+        out: array for the result; what it holds after an error is undefined.
+
+    Returns:
+        Wrenches [force; moment] in [N, N m], shape (…, nb+1, 6). Row i is what the parent exerts on body i,
+        in body i's frame at its origin; row 0, the world's, is zero.
     """
     if f_ext is None and out is None:
         f = native(model, "joint_wrenches")(q, v, a)
@@ -122,7 +129,7 @@ def mass_matrix(model: Model, q: Any, *, out: np.ndarray | None = None) -> np.nd
     Args:
         model: the robot.
         q: configuration, shape (…, nq).
-        out: array for the result.
+        out: array for the result; what it holds after an error is undefined.
 
     Returns:
         M, shape (…, nv, nv).

@@ -29,7 +29,7 @@ FORWARD_KINEMATICS = Quantity(
     "forward_kinematics",
     ("q",),
     lambda model: [(model.nb + 1, 3, 3), (model.nb + 1, 3)],
-    lambda model, tree, x: _poses(algorithms.forward_kinematics(tree, x["q"])),
+    lambda model, tree, x: (_poses(algorithms.forward_kinematics(tree, x["q"])), []),
 )
 
 
@@ -39,6 +39,9 @@ def forward_kinematics(model: Model, q: Any) -> Poses:
     Args:
         model: the robot.
         q: configuration, shape (…, nq).
+
+    Returns:
+        `rotation` (…, nb+1, 3, 3), body to world, and `position` (…, nb+1, 3) [m].
 
     >>> import featherweight as fw
     >>> fw.forward_kinematics(fw.robots.double_pendulum(), [0.0, 0.0]).position[2]

@@ -54,6 +54,9 @@ class Joint:
         """The same joint over another scalar: `f` applied to its constants."""
         return self
 
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"joints do not change: {type(self).__name__}.{name} cannot be set; make a new joint")
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
@@ -73,11 +76,13 @@ def unit_axis(axis: Any) -> Vector:
         raise ModelError(f'axis: expected "x", "y", "z" or three numbers, got {axis!r}') from None
     if numbers.shape != (3,) or not np.isfinite(numbers).all():
         raise ModelError(f"axis: expected three finite numbers, got {axis!r}")
-    length = math.hypot(*numbers)
-    if length == 0.0:
+    largest = float(np.abs(numbers).max())
+    if largest == 0.0:
         raise ModelError("axis: expected a direction, got the zero vector")
+    length = math.hypot(*numbers)
     if abs(length - 1.0) > 1e-15:
-        numbers = numbers / length
+        numbers = numbers / largest  # first, so that nothing over- or underflows
+        numbers = numbers / math.hypot(*numbers)
     return Vector(*(float(x) for x in numbers))
 
 
@@ -88,11 +93,11 @@ class AxisJoint(Joint):
     axis: Vector
 
     def __init__(self, axis: Any = "z") -> None:
-        self.axis = unit_axis(axis)
+        object.__setattr__(self, "axis", unit_axis(axis))
 
     def lift(self, f: Callable[[float], Any]) -> AxisJoint:
         lifted = object.__new__(type(self))
-        lifted.axis = self.axis.lift(f)
+        object.__setattr__(lifted, "axis", self.axis.lift(f))
         return lifted
 
     def __repr__(self) -> str:

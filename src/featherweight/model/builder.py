@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -28,6 +29,8 @@ class Builder:
     ) -> None:
         if policy not in POLICIES:
             raise ModelError(f"policy: expected one of {', '.join(POLICIES)}, got {policy!r}")
+        if not isinstance(name, str):
+            raise ModelError(f"name: expected text, got {name!r}")
         self._name = name
         self._gravity = Vector(*real_numbers("gravity", gravity, (3,)).tolist())
         self._policy = policy
@@ -55,15 +58,17 @@ class Builder:
         """
         if joint is None:
             joint = Fixed()
-        if not isinstance(joint, Joint):
+        if not isinstance(joint, Joint) or not hasattr(joint, "nq"):
             raise ModelError(f"body {name!r}: joint: expected one of featherweight.joints, got {joint!r}")
         base = self._frame(f"body {name!r}: parent", parent)
         X = self._placed(f"body {name!r}", placement) @ base.X
         if inertia is not None and not isinstance(inertia, Inertia):
             raise ModelError(f"body {name!r}: inertia: expected featherweight.Inertia, got {type(inertia).__name__}")
         rigid = (inertia or Inertia.zero()).rigid
-        joint_name = joint_name if joint_name is not None else f"{name}_joint"
         self._new_name("body", name)
+        joint_name = joint_name if joint_name is not None else f"{name}_joint"
+        if not isinstance(joint_name, str) or not joint_name:
+            raise ModelError(f"body {name!r}: joint_name: expected a name, got {joint_name!r}")
         if joint_name == name or joint_name in self._frames:
             raise ModelError(f"body {name!r}: the joint's name {joint_name!r} is used already; give joint_name=")
 
@@ -98,7 +103,8 @@ class Builder:
         size = float(real_numbers(f"contact point {name!r}: radius", radius, ()))
         if size < 0:
             raise ModelError(f"contact point {name!r}: radius: expected 0 or more, got {size:g}")
-        X = self._placed(f"contact point {name!r}", Placement(position)) @ base.X
+        real_numbers(f"contact point {name!r}: position", position, (3,))
+        X = Placement(position).transform @ base.X
         self._new_name("contact point", name)
         self._add_frames((name,), base.body, X)
         self._points.append(ContactPoint(name, base.body, tuple(X.r), size))
@@ -128,7 +134,9 @@ class Builder:
     def _frame(self, what: str, name: Any) -> Frame:
         frame = self._frames.get(name) if isinstance(name, str) else None
         if frame is None:
-            raise ModelError(f"{what}: there is no body or frame {name!r}; add the parent first")
+            near = difflib.get_close_matches(str(name), self._frames, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "add the parent first"
+            raise ModelError(f"{what}: there is no body or frame {name!r}; {hint}")
         return frame
 
     def _placed(self, what: str, placement: Placement | None) -> Transform:

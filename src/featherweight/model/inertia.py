@@ -22,17 +22,15 @@ class Inertia:
     moment_about_com: tuple[tuple[float, ...], ...]
 
     def __init__(self, mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), moment_about_com: Any = 0.0) -> None:
-        m = float(real_numbers("mass", mass, ()))
-        if m < 0:
-            raise ModelError(f"mass: expected 0 or more kg, got {m:g}")
-        moment = np.asarray(moment_about_com, dtype=float)
-        if moment.ndim < 2:  # a number or three: principal moments along the axes
-            moment = np.diag(np.broadcast_to(moment, (3,)))
-        moment = real_numbers("moment_about_com", moment, (3, 3))
+        m = _size("mass", mass)
+        moment = _moment(moment_about_com)
         if np.abs(moment - moment.T).max() > 1e-9 * max(1e-12, np.abs(moment).max()):
             raise ModelError("moment_about_com: expected a symmetric matrix")
         object.__setattr__(self, "mass", m)
-        object.__setattr__(self, "com", tuple(real_numbers("com", com, (3,)).tolist()))
+        position = real_numbers("com", com, (3,))
+        if max(np.abs(position).max(), np.abs(moment).max()) > 1e100:
+            raise ModelError("com, moment_about_com: expected numbers up to 1e100")
+        object.__setattr__(self, "com", tuple(position.tolist()))
         object.__setattr__(self, "moment_about_com", tuple(map(tuple, (0.5 * (moment + moment.T)).tolist())))
 
     @staticmethod
@@ -48,30 +46,51 @@ class Inertia:
     @staticmethod
     def box(mass: float, size: Sequence[float], at: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
         """A solid box with edges `size` [m] along the axes."""
-        x, y, z = (float(a) ** 2 for a in real_numbers("size", size, (3,)))
-        return Inertia(mass, at, np.array([y + z, z + x, x + y]) * (float(mass) / 12))
+        m, (a, b, c) = _size("mass", mass), (_size("size", a) for a in real_numbers("size", size, (3,)))
+        return Inertia(m, at, (m / 12 * (b * b + c * c), m / 12 * (c * c + a * a), m / 12 * (a * a + b * b)))
 
     @staticmethod
     def sphere(mass: float, radius: float, at: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
         """A solid ball."""
-        return Inertia(mass, at, 0.4 * float(mass) * float(radius) ** 2)
+        m, r = _size("mass", mass), _size("radius", radius)
+        return Inertia(m, at, 0.4 * m * r * r)
 
     @staticmethod
     def cylinder(mass: float, radius: float, length: float, at: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
         """A solid cylinder along z."""
-        across = float(mass) * (3 * float(radius) ** 2 + float(length) ** 2) / 12
-        return Inertia(mass, at, (across, across, 0.5 * float(mass) * float(radius) ** 2))
+        m, r, l = _size("mass", mass), _size("radius", radius), _size("length", length)
+        across = m * (3 * r * r + l * l) / 12
+        return Inertia(m, at, (across, across, 0.5 * m * r * r))
 
     @staticmethod
     def rod(mass: float, length: float, at: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
         """A thin rod along z."""
-        across = float(mass) * float(length) ** 2 / 12
-        return Inertia(mass, at, (across, across, 0.0))
+        m, l = _size("mass", mass), _size("length", length)
+        return Inertia(m, at, (m * l * l / 12, m * l * l / 12, 0.0))
 
     @property
     def rigid(self) -> RigidInertia:
         """As spatial inertia about the body's origin."""
         return RigidInertia.about_com(self.mass, Vector(*self.com), Symmetric.of(self.moment_about_com))
+
+
+def _size(name: str, value: Any) -> float:
+    """A mass or a length: not negative, and far from overflow when it is squared."""
+    number = float(real_numbers(name, value, ()))
+    if not 0 <= number <= 1e100:
+        raise ModelError(f"{name}: expected a number from 0 to 1e100, got {number:g}")
+    return number
+
+
+def _moment(value: Any) -> np.ndarray:
+    """A 3×3 matrix; from three numbers or one, the principal moments along the axes."""
+    try:
+        rank = np.ndim(value)
+    except ValueError:  # ragged
+        rank = 2
+    if rank == 2:
+        return real_numbers("moment_about_com", value, (3, 3))
+    return np.diag(np.broadcast_to(real_numbers("moment_about_com", value, (3,) if rank else ()), (3,)))
 
 
 def impossible(inertia: RigidInertia) -> str | None:

@@ -152,6 +152,8 @@ class Model:
         return tuple(sorted(inside))
 
     def _check_body(self, i: int) -> None:
+        if not isinstance(i, (int, np.integer)) or isinstance(i, bool):
+            raise TypeError(f"body: expected a body's number, got {i!r}; model.body(name).index gives it")
         if not 0 <= i <= self.nb:
             raise IndexError(f"body: expected a number from 0 (the world) to {self.nb}, got {i}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +15,15 @@ from featherweight.spatial import Matrix, Transform, Vector, from_quaternion, fr
 
 def real_numbers(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Finite floats of this shape, or a ModelError that names them."""
+    what = f"real numbers of shape {shape}" if shape else "a real number"
     try:
-        array = np.asarray(value, dtype=float)
+        array = np.asarray(value)
     except (TypeError, ValueError):
-        raise ModelError(f"{name}: expected real numbers of shape {shape}, got {value!r}") from None
+        raise ModelError(f"{name}: expected {what}, got {value!r}") from None
+    if array.dtype.kind not in "fiu":
+        raise ModelError(f"{name}: expected {what}, got {value!r}")
+    with np.errstate(all="ignore"):
+        array = array.astype(float)
     if array.shape != shape:
         raise ModelError(f"{name}: expected shape {shape}, got {array.shape}")
     if not np.isfinite(array).all():
@@ -47,13 +53,17 @@ class Placement:
             R = from_rpy(*(float(a) for a in real_numbers("rpy", rpy, (3,))))
         elif quat is not None:
             quaternion = real_numbers("quat", quat, (4,))
-            length = float(np.linalg.norm(quaternion))
+            length = math.hypot(*quaternion)
             if abs(length - 1.0) > 1e-6:
                 raise ModelError(f"quat: expected a unit quaternion x y z w, got length {length:.9g}")
             R = from_quaternion(*(float(a) for a in quaternion / length))
         elif rotation is not None:
             matrix = real_numbers("rotation", rotation, (3, 3))
-            if np.abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0:
+            if (
+                np.abs(matrix).max() > 2  # before products overflow
+                or np.abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6
+                or np.linalg.det(matrix) < 0
+            ):
                 raise ModelError("rotation: expected an orthogonal matrix with determinant +1")
             R = Matrix.of(matrix.tolist())
         else:

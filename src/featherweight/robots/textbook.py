@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from featherweight.errors import ModelError
 from featherweight.joints import Prismatic, Revolute
 from featherweight.model import Builder, Inertia, Model, Placement
@@ -60,7 +62,7 @@ def chain(n: int, *, length: float = 1.5, mass: float = 1.0, inertia: float = 1.
     The chain of the variational-integrator paper: centre of mass half-way, inertia about it the same
     about all axes.
     """
-    if not isinstance(n, int) or n < 1:
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
         raise ModelError(f"n: expected a whole number of links, 1 or more, got {n!r}")
     builder = Builder(f"chain{n}")
     for k in range(1, n + 1):

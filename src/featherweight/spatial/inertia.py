@@ -39,6 +39,12 @@ class RigidInertia(NamedTuple):
             v.linear * self.m - self.h.cross(v.angular),
         )
 
+    def bias_force(self, v: Motion) -> Force:
+        """v ×* I v, without the terms that cancel: a fast body in pure translation feels exactly nothing."""
+        omega, momentum = v.angular, v.linear * self.m - self.h.cross(v.angular)
+        moment = omega.cross(self.I @ omega) + self.h.cross(omega.cross(v.linear))
+        return Force(moment, omega.cross(momentum))
+
     def seen_through(self, X: Transform) -> RigidInertia:
         """Xᵀ I X: the same body in the coordinates X comes from (composite bodies add up there)."""
         h = X.E.transposed_times(self.h)  # in the new axes, about the old origin
