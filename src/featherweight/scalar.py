@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler import Node
+from featherweight.compiler import Condition, Node
 
 
 def _library(x: Any) -> Any:
@@ -58,8 +58,8 @@ def reciprocal(x: Any) -> Any:
 
 
 def where(condition: Any, if_true: Any, if_false: Any) -> Any:
-    """`if_true` where the condition holds, else `if_false`; both are evaluated."""
-    if isinstance(condition, Node):
+    """`if_true` where the condition holds, else `if_false`; both are evaluated. Combine conditions with & and |."""
+    if isinstance(condition, Condition):
         return condition.select(if_true, if_false)
     if isinstance(condition, (np.ndarray, np.generic)):
         return np.where(condition, if_true, if_false)

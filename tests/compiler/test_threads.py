@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.threads import Pool, pool
+from featherweight.compiler.pool import Pool, pool
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 
 

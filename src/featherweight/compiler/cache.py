@@ -16,6 +16,7 @@ import os
 import stat
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +34,16 @@ def key(*parts: str) -> str:
     return digest.hexdigest()
 
 
-@functools.cache
-def package_digest() -> str:
-    """Hash of this package's source text."""
+def _package_digest() -> str:
     root = Path(__file__).parents[1]
     digest = hashlib.sha256(sys.version.encode())
     for path in sorted(root.rglob("*.py")):
         data = path.read_bytes()
         digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
     return digest.hexdigest()
+
+
+PACKAGE_DIGEST = _package_digest()  # of the text this process runs: taken at import, files may change later
 
 
 def read(name: str) -> tuple[dict[str, Any], bytes] | None:
@@ -123,7 +125,12 @@ def _default_directory() -> Path:
 
 def _prune(directory: Path) -> None:
     """Drop the oldest entries when there are too many."""
-    entries = [e for e in os.scandir(directory) if not e.name.startswith(".")]
+    entries = []
+    for entry in os.scandir(directory):
+        if not entry.name.startswith(".new-"):
+            entries.append(entry)
+        elif time.time() - entry.stat().st_mtime > 3600:  # left by a process that was killed
+            Path(entry.path).unlink(missing_ok=True)
     if len(entries) > MOST_ENTRIES:
         for entry in sorted(entries, key=lambda e: e.stat().st_mtime)[: MOST_ENTRIES // 4]:
             Path(entry.path).unlink(missing_ok=True)

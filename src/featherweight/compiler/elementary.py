@@ -180,10 +180,12 @@ fast:
   %s2i = xor {I} %s1i, %ssignbit
   %c2i = xor {I} %c1i, %csignbit
   %s2 = bitcast {I} %s2i to {T}
+  %zero = fcmp oeq {T} %x, {native.literal(0.0)}
+  %s3 = select {B} %zero, {T} %x, {T} %s2
   %c2 = bitcast {I} %c2i to {T}
   %ps = getelementptr double, ptr %sins, i64 %i
   %pc = getelementptr double, ptr %coss, i64 %i
-  store {T} %s2, ptr %ps, align {native.bytes}
+  store {T} %s3, ptr %ps, align {native.bytes}
   store {T} %c2, ptr %pc, align {native.bytes}
   br label %done
 done:
@@ -233,7 +235,10 @@ end:
 
 
 def _payne_hanek() -> str:
-    """x = m 2^e: the 192 bits F of 2/π from bit e-2 on give 2x/π mod 4 = (m F mod 2^192) 2^-190."""
+    """x = m 2^e: the 192 bits F of 2/π from bit e-2 on give 2x/π mod 4 = (m F mod 2^192) 2^-190.
+
+    The fraction is split into 53 exact bits and the rest before it is multiplied by π/2: one rounding.
+    """
     one = Lanes(1)
     p1, p2, _ = _half_pi_parts()
     words = ", ".join(f"i64 {w}" for w in _two_over_pi_words())
@@ -282,12 +287,15 @@ define internal void @payne_hanek(double %x, ptr %pr, ptr %pk) noinline cold #0 
   %flip = ashr i64 %g2, 63
   %h2 = xor i64 %g2, %flip
   %h1 = xor i64 %g1, %flip
-  %hi = uitofp i64 %h2 to double
-  %lo = uitofp i64 %h1 to double
-  %hi1 = fmul double %hi, {one.literal(2.0**-64)}
-  %u = call double @llvm.fma.f64(double %lo, double {one.literal(2.0**-128)}, double %hi1)
-  %tail = fmul double %u, {one.literal(p2)}
-  %r0 = call double @llvm.fma.f64(double %u, double {one.literal(p1)}, double %tail)
+  %top = and i64 %h2, -2048
+  %rest = call i64 @llvm.fshl.i64(i64 %h2, i64 %h1, i64 53)
+  %hi0 = uitofp i64 %top to double
+  %lo0 = uitofp i64 %rest to double
+  %hi = fmul double %hi0, {one.literal(2.0**-64)}
+  %lo = fmul double %lo0, {one.literal(2.0**-117)}
+  %lo1 = fmul double %lo, {one.literal(p1)}
+  %tail = call double @llvm.fma.f64(double %hi, double {one.literal(p2)}, double %lo1)
+  %r0 = call double @llvm.fma.f64(double %hi, double {one.literal(p1)}, double %tail)
   %sign = icmp slt i64 %g2, 0
   %turned = xor i1 %sign, %negative
   %rn = fneg double %r0

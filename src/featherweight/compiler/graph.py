@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import numpy as np
+
 LEAVES = frozenset(("input", "constant", "table"))
 COMPARISONS = frozenset(("lt", "le", "eq"))
 LOGIC = frozenset(("and", "or", "not"))
@@ -94,8 +96,10 @@ class Graph:
         """A node for a number."""
         if type(value) is Node:
             if value.graph is not self:
-                raise TypeError("a traced value was kept from an earlier trace; compute it anew inside the function")
+                raise _other_trace()
             return value
+        if type(value) is Condition:
+            raise TypeError("a condition is not a number; use featherweight.scalar.where(condition, 1.0, 0.0)")
         return self.constant(float(value))
 
 
@@ -132,6 +136,8 @@ class Node:
             if other == 0:
                 return self
             other = g.lift(other)
+        elif other.graph is not g:
+            raise _other_trace()
         if g.op[other.id] == "neg":
             return self - other._arg(0)
         if g.op[self.id] == "neg":
@@ -149,6 +155,8 @@ class Node:
             if other == 0:
                 return self
             other = g.lift(other)
+        elif other.graph is not g:
+            raise _other_trace()
         if self.id == other.id:
             return 0.0
         if g.op[other.id] == "neg":
@@ -172,6 +180,8 @@ class Node:
             if other == -1:
                 return -self
             other = g.lift(other)
+        elif other.graph is not g:
+            raise _other_trace()
         op = g.op
         if op[self.id] == "neg":
             return -(self._arg(0) * other)
@@ -193,6 +203,8 @@ class Node:
             if other == -1:
                 return -self
             other = self.graph.lift(other)
+        elif other.graph is not self.graph:
+            raise _other_trace()
         if self.id == other.id:
             return 1.0
         if other._is("neg"):
@@ -235,38 +247,31 @@ class Node:
         """min, max: `op` of this value and another."""
         return self.graph._node(op, (self.id, self.graph.lift(other).id))
 
-    def select(self, if_true: Any, if_false: Any) -> Node:
-        """`if_true` where this condition holds, else `if_false`."""
-        g = self.graph
-        return g._node("select", (self.id, g.lift(if_true).id, g.lift(if_false).id))
+    def __lt__(self, other: Any) -> Condition:
+        return self._compare("lt", other)
 
-    def __lt__(self, other: Any) -> Node:
-        return self.binary("lt", other)
+    def __le__(self, other: Any) -> Condition:
+        return self._compare("le", other)
 
-    def __le__(self, other: Any) -> Node:
-        return self.binary("le", other)
+    def __gt__(self, other: Any) -> Condition:
+        return self.graph.lift(other)._compare("lt", self)
 
-    def __gt__(self, other: Any) -> Node:
-        return self.graph.lift(other).binary("lt", self)
+    def __ge__(self, other: Any) -> Condition:
+        return self.graph.lift(other)._compare("le", self)
 
-    def __ge__(self, other: Any) -> Node:
-        return self.graph.lift(other).binary("le", self)
+    def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
+        return self._compare("eq", other)
 
-    def __and__(self, other: Node) -> Node:
-        return self.graph._node("and", (self.id, other.id))
+    def __ne__(self, other: Any) -> Condition:  # type: ignore[override]
+        return ~self._compare("eq", other)
 
-    def __or__(self, other: Node) -> Node:
-        return self.graph._node("or", (self.id, other.id))
+    __hash__ = object.__hash__
 
-    def __invert__(self) -> Node:
-        return self.unary("not")
+    def _compare(self, op: str, other: Any) -> Condition:
+        return Condition(self.graph, self.binary(op, other).id)
 
     def __bool__(self) -> NoReturn:
-        frame = sys._getframe(1)
-        raise TypeError(
-            f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value has no truth value yet, because this code "
-            "becomes a program for any state; use featherweight.scalar.where(condition, a, b) in place of if or and"
-        )
+        raise _no_truth_value()
 
     def __float__(self) -> NoReturn:
         frame = sys._getframe(1)
@@ -277,3 +282,58 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<traced {self.graph.op[self.id]} {self.id}>"
+
+
+class Condition:
+    """A comparison of traced values: true in some lanes, false in others. Combine with & | ~."""
+
+    __slots__ = ("graph", "id")
+    __array_ufunc__ = None
+
+    def __init__(self, graph: Graph, id: int) -> None:
+        self.graph = graph
+        self.id = id
+
+    def __and__(self, other: Condition | bool) -> Condition | bool:
+        if isinstance(other, (bool, np.bool_)):
+            return self if other else False
+        return self._combined("and", other)
+
+    def __or__(self, other: Condition | bool) -> Condition | bool:
+        if isinstance(other, (bool, np.bool_)):
+            return True if other else self
+        return self._combined("or", other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Condition:
+        return Condition(self.graph, self.graph._node("not", (self.id,)).id)
+
+    def _combined(self, op: str, other: Condition) -> Condition:
+        if other.graph is not self.graph:
+            raise _other_trace()
+        return Condition(self.graph, self.graph._node(op, (self.id, other.id)).id)
+
+    def select(self, if_true: Any, if_false: Any) -> Node:
+        """`if_true` where this holds, else `if_false`."""
+        g = self.graph
+        return g._node("select", (self.id, g.lift(if_true).id, g.lift(if_false).id))
+
+    def __bool__(self) -> NoReturn:
+        raise _no_truth_value()
+
+    def __repr__(self) -> str:
+        return f"<traced {self.graph.op[self.id]} {self.id}>"
+
+
+def _other_trace() -> TypeError:
+    return TypeError("a traced value was kept from an earlier trace; compute it anew inside the function")
+
+
+def _no_truth_value() -> TypeError:
+    frame = sys._getframe(2)
+    return TypeError(
+        f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value has no truth value yet, because this code "
+        "becomes a program for any state; use featherweight.scalar.where(condition, a, b) in place of if, "
+        "and & | ~ in place of and, or, not"
+    )

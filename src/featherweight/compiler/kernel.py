@@ -25,8 +25,8 @@ from featherweight.compiler.fuse import fuse
 from featherweight.compiler.graph import Graph, Node
 from featherweight.compiler.module import WORTH_A_THREAD, emit_module
 from featherweight.compiler.plan import CHUNK_LIMIT, Input, Plan, plan
+from featherweight.compiler.pool import pool, thread_count
 from featherweight.compiler.target import Library, Target, host, llvm_version
-from featherweight.compiler.threads import pool, thread_count
 
 _log = logging.getLogger("featherweight")
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)  # releases the interpreter lock
@@ -69,7 +69,7 @@ class _Code:
     def __init__(self, kernel: Kernel, width: int) -> None:
         target = host()
         machine = (target.triple, target.cpu, target.features, llvm_version(), f"{width} {kernel.chunk_limit}")
-        name = cache.key(kernel.fingerprint, cache.package_digest(), *machine) if kernel.fingerprint else None
+        name = cache.key(kernel.fingerprint, cache.PACKAGE_DIGEST, *machine) if kernel.fingerprint else None
         stored = cache.read(name) if name else None
         self.from_cache = stored is not None
         if stored is not None:

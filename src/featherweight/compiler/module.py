@@ -34,6 +34,7 @@ def emit_module(plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target:
         (
             "\n".join(declarations) + "\n",
             f"@entries = internal constant [{len(plan.outputs)} x i32] [{slots}], align 64\n",
+            "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
             emit_sincos(lanes, native),
             emit_steps(plan, lanes),
             emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target),

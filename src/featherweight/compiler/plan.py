@@ -163,7 +163,8 @@ def _steps(program: Program, units: list, order: list, chunk_limit: int) -> list
     total = 0
     for u, continues in order:
         size = len(units[u][1])
-        if continues and units[runs[-1][0]][0][0] != "elementary" and total + size <= chunk_limit:
+        apart = "elementary" in (units[u][0][0], units[runs[-1][0]][0][0] if runs else None)
+        if continues and not apart and total + size <= chunk_limit:
             runs[-1].append(u)
             total += size
         else:
@@ -342,8 +343,8 @@ def _output_places(
     where: dict[int, tuple[Source, int]], outputs: list[int | float]
 ) -> tuple[list[float], list[tuple[Source, int]]]:
     """Where each output entry is found; numbers known while tracing get a slot of their own."""
-    index: dict[float, int] = {}
+    index: dict[str, int] = {}  # by its hexadecimal text: 0 and -0 are two
     places: list[tuple[Source, int]] = []
     for o in outputs:
-        places.append((("literal",), index.setdefault(o, len(index))) if isinstance(o, float) else where[o])
-    return list(index), places
+        places.append((("literal",), index.setdefault(o.hex(), len(index))) if isinstance(o, float) else where[o])
+    return [float.fromhex(text) for text in index], places

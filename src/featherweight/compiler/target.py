@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from dataclasses import dataclass
 from typing import Any
 
-_LLVM_LOCK = threading.Lock()  # LLVM's global state is not ours to race on
+_LLVM_LOCK = threading.Lock()  # LLVM's global state is not ours to race on; a fork waits until it is at rest
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_LLVM_LOCK.acquire, after_in_parent=_LLVM_LOCK.release, after_in_child=_LLVM_LOCK.release
+    )
 
 
 class UnsupportedMachine(RuntimeError):
@@ -45,7 +50,8 @@ class Target:
             module = llvm.parse_assembly(ir)
             module.triple = self.triple
             module.verify()
-            return self.machine().emit_object(module)
+            with module, self.machine() as machine:  # freed while the lock is held
+                return machine.emit_object(module)
 
 
 @functools.cache
@@ -101,4 +107,5 @@ class Library:
             self._tracker = builder.link(_jit(), f"featherweight{Library._count}")
 
     def __getitem__(self, symbol: str) -> int:
-        return self._tracker[symbol]
+        with _LLVM_LOCK:
+            return self._tracker[symbol]

@@ -10,6 +10,8 @@ import os
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 _limit: int | None = None
 _pool: Pool | None = None
 _pool_lock = threading.Lock()
@@ -22,14 +24,8 @@ def _cores() -> int:
         return os.cpu_count() or 1
 
 
-def _checked(n: object, name: str) -> int:
-    try:
-        count = int(str(n))
-    except ValueError:
-        count = 0
-    if count < 1:
-        raise ValueError(f"{name}: expected a whole number of threads, 1 or more, got {n!r}")
-    return count
+def _wrong_count(name: str, value: object) -> ValueError:
+    return ValueError(f"{name}: expected a whole number of threads, 1 or more, got {value!r}")
 
 
 def thread_count() -> int:
@@ -37,7 +33,11 @@ def thread_count() -> int:
     if _limit is not None:
         return _limit
     setting = os.environ.get("FEATHERWEIGHT_THREADS")
-    return _checked(setting, "FEATHERWEIGHT_THREADS") if setting else _cores()
+    if not setting:
+        return _cores()
+    if not setting.strip().isdecimal() or int(setting) < 1:
+        raise _wrong_count("FEATHERWEIGHT_THREADS", setting)
+    return int(setting)
 
 
 class threads:
@@ -46,7 +46,9 @@ class threads:
     def __init__(self, n: int) -> None:
         global _limit
         self._before = _limit
-        _limit = _checked(n, "n")
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+            raise _wrong_count("n", n)
+        _limit = int(n)
 
     def __enter__(self) -> threads:
         return self
