@@ -60,12 +60,12 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
         signature = step.signature()
         own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
         if uses[signature] == 1:
-            functions.append(_chunk(f"@chunk{k}", step, lanes, plan, own))
+            functions.append(_Function(step, lanes, plan, own).text(f"@chunk{k}"))
             calls.append(f"call void @chunk{k}(ptr %ws)")
             continue
         if signature not in names:
             names[signature] = f"@shared{k}"
-            functions.append(_chunk(names[signature], step, lanes))
+            functions.append(_Function(step, lanes).text(names[signature]))
         calls.append(
             f"call void {names[signature]}(ptr %ws, ptr getelementptr (i64, ptr @places, i64 {len(places)}), "
             f"ptr getelementptr (double, ptr @constants, i64 {len(constants)}))"
@@ -104,92 +104,116 @@ def _elementary_call(plan: Plan, step: Elementary, lanes: Lanes) -> str:
     )
 
 
-def _chunk(name: str, chunk: Chunk, lanes: Lanes, plan: Plan | None = None, own: Sequence[int] = ()) -> str:
-    """One chunk as a function: fixed places and literal constants if it is called once (`plan` is
-    given), places and constants from tables if it is shared."""
-    T = lanes.real
-    lines: list[str] = []
-    loaded: dict[tuple, str] = {}
-    is_bool = [op[0] in BOOLEANS for op in chunk.code]
+class _Function:
+    """One chunk as a function: fixed places and literal constants if it is called once (`plan` and its
+    own places are given), places and constants from tables if it is shared."""
 
-    def address(block: str, fixed: int | None, offset: int) -> str:
-        pointer = f"%p{len(lines)}"
-        place = offset if fixed is None else fixed + offset
-        lines.append(f"{pointer} = getelementptr i8, ptr {block}, i64 {lanes.bytes * place}")
+    def __init__(self, chunk: Chunk, lanes: Lanes, plan: Plan | None = None, own: Sequence[int] = ()) -> None:
+        self.chunk, self.lanes, self.plan, self.own = chunk, lanes, plan, own
+        self.lines: list[str] = []
+        self.loaded: dict[tuple, str] = {}
+        self.is_bool = [op[0] in BOOLEANS for op in chunk.code]
+
+    def text(self, name: str) -> str:
+        for k, (op, *refs) in enumerate(self.chunk.code):
+            self._operation(f"%v{k}", op, refs)
+            if k in self.chunk.stores:
+                self._store(k, *self.chunk.stores[k])
+        parameters = "ptr noalias %ws"
+        if self.plan is None:
+            parameters += ", ptr noalias %places, ptr noalias %constants"
+        body = "\n  ".join([*self._block_pointers(), *self.lines])
+        return f"define internal void {name}({parameters}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
+
+    def _block_pointers(self) -> list[str]:
+        """Shared code finds its blocks through a table of places."""
+        if self.plan is not None:
+            return []
+        lines = []
+        sources, own = len(self.chunk.sources), len(self.chunk.blocks)
+        for s, block in enumerate([*(f"%block{s}" for s in range(sources)), *(f"%own{b}" for b in range(own))]):
+            lines += [
+                f"{block}q = getelementptr i64, ptr %places, i64 {s}",
+                f"{block}o = load i64, ptr {block}q, !alias.scope !2",
+                f"{block} = getelementptr i8, ptr %ws, i64 {block}o",
+            ]
+        return lines
+
+    def _address(self, block: str, place: int) -> str:
+        pointer = f"%p{len(self.lines)}"
+        self.lines.append(f"{pointer} = getelementptr i8, ptr {block}, i64 {self.lanes.bytes * place}")
         return pointer
 
-    def value(ref: tuple) -> str:
+    def _value(self, ref: tuple) -> str:
+        """The operand of a reference, loaded on first use."""
         kind = ref[0]
         if kind == "local":
             return f"%v{ref[1]}"
         if kind == "literal":
-            return lanes.literal(struct.unpack("<d", ref[1])[0])
-        if kind == "table" and plan is not None:
-            return lanes.literal(chunk.constants[ref[1]])
-        if ref in loaded:
-            return loaded[ref]
-        name = loaded[ref] = f"%x{len(loaded)}"
-        if kind == "table":
-            lines.append(f"{name}p = getelementptr double, ptr %constants, i64 {ref[1]}")
-            if lanes.width == 1:
-                lines.append(f"{name} = load double, ptr {name}p, !alias.scope !2")
+            return self.lanes.literal(struct.unpack("<d", ref[1])[0])
+        if kind == "table" and self.plan is not None:
+            return self.lanes.literal(self.chunk.constants[ref[1]])
+        if ref not in self.loaded:
+            name = self.loaded[ref] = f"%x{len(self.loaded)}"
+            if kind == "table":
+                self._load_constant(name, ref[1])
             else:
-                lines.append(f"{name}s = load double, ptr {name}p, !alias.scope !2")
-                lines.append(f"{name}i = insertelement {T} poison, double {name}s, i32 0")
-                lines.append(f"{name} = shufflevector {T} {name}i, {T} poison, <{lanes.width} x i32> zeroinitializer")
-            return name
-        _, s, offset = ref
-        if plan is None:
-            pointer = address(f"%block{s}", None, offset)
-        else:
-            source, first = chunk.sources[s]
-            pointer = address("%ws", plan.base[source] + first, offset)
-        lines.append(f"{name} = load {T}, ptr {pointer}, align {lanes.bytes}, !alias.scope !2")
-        return name
+                self._load_slot(name, *ref[1:])
+        return self.loaded[ref]
 
-    def truth(ref: tuple) -> str:
-        """A condition: booleans cross between chunks as 0 and 1."""
-        if ref[0] == "local" and is_bool[ref[1]]:
+    def _load_constant(self, name: str, k: int) -> None:
+        T, w = self.lanes.real, self.lanes.width
+        scalar = name if w == 1 else f"{name}s"
+        self.lines.append(f"{name}p = getelementptr double, ptr %constants, i64 {k}")
+        self.lines.append(f"{scalar} = load double, ptr {name}p, !alias.scope !2")
+        if w > 1:
+            self.lines.append(f"{name}i = insertelement {T} poison, double {scalar}, i32 0")
+            self.lines.append(f"{name} = shufflevector {T} {name}i, {T} poison, <{w} x i32> zeroinitializer")
+
+    def _load_slot(self, name: str, s: int, offset: int) -> None:
+        if self.plan is None:
+            pointer = self._address(f"%block{s}", offset)
+        else:
+            source, first = self.chunk.sources[s]
+            pointer = self._address("%ws", self.plan.base[source] + first + offset)
+        load = f"load {self.lanes.real}, ptr {pointer}, align {self.lanes.bytes}, !alias.scope !2"
+        self.lines.append(f"{name} = {load}")
+
+    def _truth(self, ref: tuple) -> str:
+        """A condition: they cross between chunks as 0 and 1."""
+        if ref[0] == "local":
             return f"%v{ref[1]}"
-        x, name = value(ref), f"%t{len(lines)}"
-        lines.append(f"{name} = fcmp une {T} {x}, {lanes.literal(0.0)}")
+        x, name = self._value(ref), f"%t{len(self.lines)}"
+        self.lines.append(f"{name} = fcmp une {self.lanes.real} {x}, {self.lanes.literal(0.0)}")
         return name
 
-    for k, (op, *refs) in enumerate(chunk.code):
-        out = f"%v{k}"
+    def _operation(self, out: str, op: str, refs: list[tuple]) -> None:
+        lanes = self.lanes
         if op in ("and", "or"):
-            a, b = truth(refs[0]), truth(refs[1])
-            lines.append(f"{out} = {op} {lanes.bool} {a}, {b}")
+            a, b = map(self._truth, refs)
+            self.lines.append(f"{out} = {op} {lanes.bool} {a}, {b}")
         elif op == "not":
-            a = truth(refs[0])
             ones = "true" if lanes.width == 1 else "splat (i1 true)"
-            lines.append(f"{out} = xor {lanes.bool} {a}, {ones}")
+            a = self._truth(refs[0])
+            self.lines.append(f"{out} = xor {lanes.bool} {a}, {ones}")
         elif op == "select":
-            c, a, b = truth(refs[0]), value(refs[1]), value(refs[2])
-            lines.append(f"{out} = select {lanes.bool} {c}, {T} {a}, {T} {b}")
+            c, a, b = self._truth(refs[0]), self._value(refs[1]), self._value(refs[2])
+            self.lines.append(f"{out} = select {lanes.bool} {c}, {lanes.real} {a}, {lanes.real} {b}")
         else:
-            lines += _arithmetic(out, op, [value(r) for r in refs], lanes)
-        if k in chunk.stores:
-            block, place = chunk.stores[k]
-            if is_bool[k]:
-                one, zero = lanes.literal(1.0), lanes.literal(0.0)
-                lines.append(f"%s{k} = select {lanes.bool} {out}, {T} {one}, {T} {zero}")
-                out = f"%s{k}"
-            pointer = address("%ws", own[block], place) if plan else address(f"%own{block}", None, place)
-            lines.append(f"store {T} {out}, ptr {pointer}, align {lanes.bytes}, !noalias !2")
+            x = [self._value(r) for r in refs]
+            self.lines += _arithmetic(out, op, x, lanes)
 
-    head, parameters = [], "ptr noalias %ws"
-    if plan is None:
-        parameters += ", ptr noalias %places, ptr noalias %constants"
-        names = [f"%block{s}" for s in range(len(chunk.sources))] + [f"%own{b}" for b in range(len(chunk.blocks))]
-        for s, block_name in enumerate(names):
-            head += [
-                f"{block_name}q = getelementptr i64, ptr %places, i64 {s}",
-                f"{block_name}o = load i64, ptr {block_name}q, !alias.scope !2",
-                f"{block_name} = getelementptr i8, ptr %ws, i64 {block_name}o",
-            ]
-    body = "\n  ".join([*head, *lines])
-    return f"define internal void {name}({parameters}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
+    def _store(self, k: int, block: int, place: int) -> None:
+        T, out = self.lanes.real, f"%v{k}"
+        if self.is_bool[k]:
+            one, zero = self.lanes.literal(1.0), self.lanes.literal(0.0)
+            self.lines.append(f"%s{k} = select {self.lanes.bool} {out}, {T} {one}, {T} {zero}")
+            out = f"%s{k}"
+        if self.plan is None:
+            pointer = self._address(f"%own{block}", place)
+        else:
+            pointer = self._address("%ws", self.own[block] + place)
+        self.lines.append(f"store {T} {out}, ptr {pointer}, align {self.lanes.bytes}, !noalias !2")
 
 
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}

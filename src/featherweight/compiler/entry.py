@@ -62,21 +62,8 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], mo
         lines += ["br label %make0"]
     for j, shape in enumerate(outputs):
         lines += _make_result(j, shape, rows, f"make{j + 1}" if j + 1 < len(outputs) else "go", batch)
-    lines += ["go:"]
-    for word, value in ((NEXT, "0"), (COUNT, rows), (STATUS, "0")):
-        lines += [f"%w{word} = getelementptr i64, ptr %call, i64 {word}", f"store i64 {value}, ptr %w{word}"]
-    places = [(f"%x{k}", f"%stride{k}" if batch else "0") for k in range(len(inputs))]
-    for j, shape in enumerate(outputs):
-        lines += [f"%od{j} = getelementptr i8, ptr %o{j}, i64 {DATA}", f"%y{j} = load ptr, ptr %od{j}"]
-        places.append((f"%y{j}", str(8 * prod(shape))))
-    for k, (pointer, stride) in enumerate(places):
-        word = ARRAYS + 2 * k
-        lines += [
-            f"%w{word} = getelementptr i64, ptr %call, i64 {word}",
-            f"store ptr {pointer}, ptr %w{word}",
-            f"%w{word + 1} = getelementptr i64, ptr %call, i64 {word + 1}",
-            f"store i64 {stride}, ptr %w{word + 1}",
-        ]
+    strides = [f"%stride{k}" if batch else "0" for k in range(len(inputs))]
+    lines += ["go:", *_fill_call(rows, strides, outputs)]
     lines += [
         f"%bad = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 {rows})",
         "%isbad = icmp ne i64 %bad, 0",
@@ -90,15 +77,35 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], mo
         "call void %incref(ptr %none)",
         "ret ptr %none",
     ]
-    for j in range(len(outputs)):  # no memory: NumPy has set the exception
+    for j in range(len(outputs) + (len(outputs) > 1)):  # no memory: the exception is set
         lines += [f"fail{j}:", *(f"call void %decref(ptr %o{i})" for i in range(j)), "ret ptr null"]
     body = "\n  ".join(lines)
     return (
         "define ptr @entry(ptr %self, ptr %args, i64 %nargs) #0 {\n"
-        f"  %call = alloca [{ARRAYS + 2 * len(places)} x i64], align 64\n"
+        f"  %call = alloca [{ARRAYS + 2 * (len(inputs) + len(outputs))} x i64], align 64\n"
         f"  %shape = alloca [{1 + max(map(len, outputs))} x i64], align 64\n"
         f"  %contextp = getelementptr i8, ptr %self, i64 {DATA}\n  %context = load ptr, ptr %contextp\n  {body}\n}}\n"
     )
+
+
+def _fill_call(rows: str, strides: list[str], outputs: list[tuple[int, ...]]) -> list[str]:
+    """Write the words of a call: rows, then pointer and stride of each input %x{k} and result %o{j}."""
+    lines = []
+    for word, value in ((NEXT, "0"), (COUNT, rows), (STATUS, "0")):
+        lines += [f"%w{word} = getelementptr i64, ptr %call, i64 {word}", f"store i64 {value}, ptr %w{word}"]
+    places = [(f"%x{k}", stride) for k, stride in enumerate(strides)]
+    for j, shape in enumerate(outputs):
+        lines += [f"%od{j} = getelementptr i8, ptr %o{j}, i64 {DATA}", f"%y{j} = load ptr, ptr %od{j}"]
+        places.append((f"%y{j}", str(8 * prod(shape))))
+    for k, (pointer, stride) in enumerate(places):
+        word = ARRAYS + 2 * k
+        lines += [
+            f"%w{word} = getelementptr i64, ptr %call, i64 {word}",
+            f"store ptr {pointer}, ptr %w{word}",
+            f"%w{word + 1} = getelementptr i64, ptr %call, i64 {word + 1}",
+            f"store i64 {stride}, ptr %w{word + 1}",
+        ]
+    return lines
 
 
 def _make_result(j: int, shape: tuple[int, ...], rows: str, then: str, batch: bool) -> list[str]:
@@ -122,6 +129,9 @@ def _give(n: int) -> list[str]:
         return ["ret ptr %o0"]
     return [
         f"%tuple = call ptr %newtuple(i64 {n})",
+        "%notuple = icmp eq ptr %tuple, null",
+        f"br i1 %notuple, label %fail{n}, label %fill",
+        "fill:",
         *(f"%set{j} = call i32 %setitem(ptr %tuple, i64 {j}, ptr %o{j})" for j in range(n)),
         "ret ptr %tuple",
     ]

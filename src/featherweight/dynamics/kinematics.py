@@ -44,8 +44,9 @@ def forward_kinematics(model: Model, q: Any) -> Poses:
         `rotation` (…, nb+1, 3, 3), body to world, and `position` (…, nb+1, 3) [m].
 
     >>> import featherweight as fw
-    >>> fw.forward_kinematics(fw.robots.double_pendulum(), [0.0, 0.0]).position[2]
-    array([ 0.,  0., -1.])
+    >>> poses = fw.forward_kinematics(fw.robots.double_pendulum(), [0.0, 0.0])
+    >>> float(poses.position[2, 2])  # height of the second joint
+    -1.0
     """
     result = native(model, "forward_kinematics")(q)
     if result is None:
