@@ -280,3 +280,17 @@ def test_a_forked_child_computes_the_same_bits_whatever_the_parent_was_doing(scr
 
 def test_the_pool_is_one_for_the_process():
     assert pool() is pool()
+
+
+def test_what_a_worker_raises_reaches_the_caller_and_the_pool_goes_on():
+    workers = Pool()
+
+    def job(k):
+        if k == 1:
+            raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"):
+        workers.run(job, 2)
+    done = []
+    workers.run(done.append, 2)
+    assert sorted(done) == [0, 1]

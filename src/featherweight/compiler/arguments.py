@@ -10,6 +10,8 @@ import numpy as np
 
 def as_array(name: str, value: Any, shape: tuple[int, ...], symbols: str) -> np.ndarray:
     """A float64 array whose last axes have the given shape."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape[value.ndim - len(shape) :] == shape:
+        return value.astype(np.float64, copy=False)  # in native byte order
     if _masked(value):
         raise TypeError(f"{name}: expected real numbers, got an array with masked entries; fill them first")
     try:
@@ -38,6 +40,8 @@ def _masked(value: Any) -> bool:
 def batch_shape(names: Sequence[str], arrays: Sequence[np.ndarray], ranks: Sequence[int]) -> tuple[int, ...]:
     """The leading axes of all arguments, broadcast together."""
     leading = [a.shape[: a.ndim - r] for a, r in zip(arrays, ranks, strict=True)]
+    if all(shape == leading[0] for shape in leading):
+        return leading[0]
     try:
         return np.broadcast_shapes(*leading)
     except (ValueError, RuntimeError):  # RuntimeError: more axes than NumPy has
@@ -48,6 +52,8 @@ def batch_shape(names: Sequence[str], arrays: Sequence[np.ndarray], ranks: Seque
 def as_rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> tuple[np.ndarray, int]:
     """The array as rows in memory, and the step from row to row in bytes (0: one row for all)."""
     leading = array.shape[: array.ndim - rank]
+    if leading == batch and len(leading) == 1 and array.flags.c_contiguous and array.flags.aligned:
+        return array, array.strides[0]
     inner = array[(0,) * len(leading)] if array.size else array
     if inner.size and not (inner.flags.c_contiguous and array.flags.aligned):
         array = np.ascontiguousarray(array)
@@ -60,6 +66,11 @@ def as_rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> tuple[np.nd
             return array, array.strides[len(leading) - 1]
     whole = np.ascontiguousarray(np.broadcast_to(array, batch + array.shape[len(leading) :]))
     return whole, 8 * int(np.prod(whole.shape[len(batch) :]))
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where its data begins; faster than `array.ctypes.data`."""
+    return array.__array_interface__["data"][0]
 
 
 def check_out(out: Any, shape: tuple[int, ...]) -> None:

@@ -1,7 +1,7 @@
 """LLVM IR around a plan: rows of user arrays in, one step on the workspace, rows out.
 
-`@rows` runs a range of rows, `@run` takes ranges from a shared counter until none is left (that
-is what threads do). Every row gets a status: 0, or which checks failed.
+`@rows` runs a range of rows, `@run` takes block after block of rows until none is left (that is what
+threads do). Every row gets a status: 0, or which checks failed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from featherweight.compiler.target import Target
 
 STACK_PAGES = 48  # of 3 kB: more than any chunk needs
 BLOCK = 64  # rows a thread takes at a time
-NEXT, COUNT, STATUS, ARRAYS = 0, 1, 2, 3  # words of a call: counter, rows, status; then pointer, stride of each array
+COUNT, STATUS, ARRAYS = 0, 1, 2  # words of a call: rows, status; then pointer, stride of each array
 BAD_INPUT, BAD_RESULT, BAD_CHECK = 1, 2, 4  # bits of a row's status
 
 
@@ -223,25 +223,32 @@ end:
 
 
 def _run() -> str:
-    """`@run(call, ws)`: blocks of rows from the shared counter; returns how many packs had a bad row."""
+    """`@run(call, ws, taken, blocks, block, step)`: blocks of rows from `block` on, up (step 1) or down (-1).
+
+    Two threads share a stretch of blocks, one from either end; `taken` counts what both have begun, so they
+    meet where the slower one is. Each has the same rows again in the next call, still in its cache. Returns
+    how many packs had a bad row.
+    """
     return f"""
-define i64 @run(ptr %call, ptr %ws) #0 {{
+define i64 @run(ptr %call, ptr %ws, ptr %taken, i64 %blocks, i64 %start, i64 %step) #0 {{
 entry:
-  %nextp = getelementptr i64, ptr %call, i64 {NEXT}
   %countp = getelementptr i64, ptr %call, i64 {COUNT}
   %count = load i64, ptr %countp
   br label %take
 take:
   %bad = phi i64 [0, %entry], [%bad1, %work]
-  %first = atomicrmw add ptr %nextp, i64 {BLOCK} monotonic
-  %more = icmp slt i64 %first, %count
+  %block = phi i64 [%start, %entry], [%block1, %work]
+  %before = atomicrmw add ptr %taken, i64 1 monotonic
+  %more = icmp slt i64 %before, %blocks
   br i1 %more, label %work, label %done
 work:
+  %first = mul i64 %block, {BLOCK}
   %to = add i64 %first, {BLOCK}
   %inside = icmp slt i64 %to, %count
   %end = select i1 %inside, i64 %to, i64 %count
   %new = call i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end)
   %bad1 = add i64 %bad, %new
+  %block1 = add i64 %block, %step
   br label %take
 done:
   ret i64 %bad

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.driver import ARRAYS, COUNT, NEXT, STATUS
+from featherweight.compiler.driver import ARRAYS, COUNT, STATUS
 
 # words of the context
 ARRAY_TYPE, FLOAT64, NEW_ARRAY, NONE, INCREF, DECREF, NEW_TUPLE, SET_ITEM, WORKSPACE, WORDS = range(10)
@@ -91,7 +91,7 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], mo
 def _fill_call(rows: str, strides: list[str], outputs: list[tuple[int, ...]]) -> list[str]:
     """Write the words of a call: rows, then pointer and stride of each input %x{k} and result %o{j}."""
     lines = []
-    for word, value in ((NEXT, "0"), (COUNT, rows), (STATUS, "0")):
+    for word, value in ((COUNT, rows), (STATUS, "0")):
         lines += [f"%w{word} = getelementptr i64, ptr %call, i64 {word}", f"store i64 {value}, ptr %w{word}"]
     places = [(f"%x{k}", stride) for k, stride in enumerate(strides)]
     for j, shape in enumerate(outputs):

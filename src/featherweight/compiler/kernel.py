@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from featherweight.compiler import cache
-from featherweight.compiler.arguments import as_array, as_rows, batch_shape, check_out, first_not_finite
-from featherweight.compiler.driver import ARRAYS, COUNT, STATUS
+from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, check_out, first_not_finite
+from featherweight.compiler.driver import ARRAYS, BLOCK, COUNT, STATUS
 from featherweight.compiler.entry import make_entry
 from featherweight.compiler.fuse import fuse
 from featherweight.compiler.graph import Graph, Node
@@ -29,7 +29,8 @@ from featherweight.compiler.pool import pool, thread_count
 from featherweight.compiler.target import Library, Target, host, llvm_version
 
 _log = logging.getLogger("featherweight")
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)  # releases the interpreter lock
+# run(call, workspace, taken, blocks, block, step) releases the interpreter lock
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 3)
 
 Scalars = list[list[Any]]
 Lift = Callable[[float], Any]
@@ -224,19 +225,23 @@ class Kernel:
         code = self.code(1 if count == 1 else host().width)
         call = (ctypes.c_int64 * (ARRAYS + 2 * (len(rows) + len(results))))()
         call[COUNT], call[STATUS] = count, 0
-        places = [(a.ctypes.data, stride) for a, stride in rows]
-        places += [(r.ctypes.data, 8 * prod(shape)) for r, shape in zip(results, self.outputs, strict=True)]
+        places = [(address_of(a), stride) for a, stride in rows]
+        places += [(address_of(r), 8 * prod(shape)) for r, shape in zip(results, self.outputs, strict=True)]
         for k, (pointer, stride) in enumerate(places):
             call[ARRAYS + 2 * k], call[ARRAYS + 2 * k + 1] = pointer, stride
-        n = 1
-        if code.operations * count > WORTH_A_THREAD:
-            n = min(thread_count(), -(-count // 64))
-        address = ctypes.addressof(call)
+        blocks = -(-count // BLOCK)
+        n = min(thread_count(), blocks) if code.operations * count > WORTH_A_THREAD else 1
+        stretches = -(-n // 2)  # of blocks, each for two threads that work towards each other
+        taken = (ctypes.c_int64 * stretches)()
         spaces = [code.borrow() for _ in range(n)]
         bad = [0] * n
 
         def job(k: int) -> None:
-            bad[k] = code.run(address, spaces[k].ctypes.data)
+            s, down = divmod(k, 2)
+            first, end = s * blocks // stretches, (s + 1) * blocks // stretches
+            counter = ctypes.addressof(taken) + 8 * s
+            start, step = (end - 1, -1) if down else (first, 1)
+            bad[k] = code.run(ctypes.addressof(call), address_of(spaces[k]), counter, end - first, start, step)
 
         pool().run(job, n)
         code.give_back(spaces)

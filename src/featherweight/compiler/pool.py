@@ -61,6 +61,7 @@ class threads:
 class _Worker:
     def __init__(self) -> None:
         self.job: Callable[[], None] | None = None
+        self.error: BaseException | None = None
         self.wake, self.done = threading.Lock(), threading.Lock()
         self.wake.acquire()
         self.done.acquire()
@@ -69,9 +70,13 @@ class _Worker:
     def _loop(self) -> None:
         while True:
             self.wake.acquire()
-            if self.job is not None:
-                self.job()
-            self.done.release()
+            try:
+                if self.job is not None:
+                    self.job()
+            except BaseException as error:  # the caller raises it
+                self.error = error
+            finally:
+                self.done.release()
 
 
 class Pool:
@@ -82,7 +87,7 @@ class Pool:
         self.busy = threading.Lock()
 
     def run(self, job: Callable[[int], None], n: int) -> None:
-        """Call job(0) … job(n-1) side by side; returns when all are done. A job must not raise."""
+        """Call job(0) … job(n-1) side by side; returns when all are done, raises what one of them raised."""
         if n == 1 or not self.busy.acquire(blocking=False):
             job(0)
             return
@@ -96,24 +101,25 @@ class Pool:
                 worker.wake.release()
             job(0)
         finally:
-            interrupt = _wait(helpers)
+            error = _wait(helpers)
             self.busy.release()
-            if interrupt is not None:
-                raise interrupt
+            if error is not None:
+                raise error
 
 
-def _wait(helpers: list[_Worker]) -> KeyboardInterrupt | None:
-    """Wait for all, come what may: they are still writing into the caller's arrays."""
-    interrupt = None
+def _wait(helpers: list[_Worker]) -> BaseException | None:
+    """Wait for all, come what may: they are still writing into the caller's arrays. What went wrong, if anything."""
+    problem: BaseException | None = None
     for worker in helpers:
         while True:
             try:
                 worker.done.acquire()
                 break
             except KeyboardInterrupt as error:
-                interrupt = error
-        worker.job = None
-    return interrupt
+                problem = error
+        problem = problem or worker.error
+        worker.job = worker.error = None
+    return problem
 
 
 def pool() -> Pool:
