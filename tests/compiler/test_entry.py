@@ -198,10 +198,15 @@ def test_any_unusual_batch_is_declined(kind):
     assert BATCH(*UNUSUAL_BATCHES[kind](*batch(MODEL, 9))) is None
 
 
-def test_a_batch_worth_threads_is_declined():
+def test_a_batch_worth_threads_gets_them_and_the_same_bits():
+    many = 50_000
     q, v, tau = batch(MODEL, 2)
-    many = 100_000
-    assert BATCH(np.tile(q, (many, 1)), np.tile(v, (many, 1)), np.tile(tau, (many, 1))) is None
+    rows = [np.tile(x, (many, 1)) for x in (q, v, tau)]
+    with fw.threads(2):
+        result = BATCH(*rows)
+    assert (result == np.tile(BATCH(q, v, tau), (many, 1))).all()
+    rows[1][many] = np.nan
+    assert BATCH(*rows) is None
 
 
 def test_a_declined_call_changes_none_of_its_arguments():

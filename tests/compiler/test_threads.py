@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -85,11 +86,16 @@ def test_a_bad_environment_is_named(bad, monkeypatch):
         fw.thread_count()
 
 
+def run(workers, job, n, prepare=lambda: None):
+    """job(0) … job(n-1) on a pool."""
+    return workers.run([partial(job, k) for k in range(n)], prepare)
+
+
 def test_a_pool_runs_every_job_once_with_any_number_of_workers():
     workers = Pool()
     for n in (1, 2, 5, 3, 1, 4):
         done = []
-        workers.run(done.append, n)
+        assert run(workers, lambda k, done=done: done.append(k) or k, n) == sum(range(n))
         assert sorted(done) == list(range(n))
     assert len(workers.workers) == 4  # those of the largest call, less the caller
 
@@ -97,26 +103,40 @@ def test_a_pool_runs_every_job_once_with_any_number_of_workers():
 def test_jobs_run_side_by_side():
     """Four jobs that wait for each other end only if all four run at the same time."""
     barrier = threading.Barrier(4)
-    Pool().run(lambda k: barrier.wait(timeout=30), 4)
+    run(Pool(), lambda k: barrier.wait(timeout=30), 4)
     assert not barrier.broken
 
 
-def test_while_the_pool_is_busy_a_second_caller_works_alone():
+def test_while_the_pool_is_busy_a_second_caller_is_told_so():
     workers, inside, go_on = Pool(), threading.Event(), threading.Event()
 
     def first(k):
         inside.set()
         go_on.wait(timeout=30)
+        return 0
 
-    caller = threading.Thread(target=workers.run, args=(first, 2))
+    caller = threading.Thread(target=run, args=(workers, first, 2))
     caller.start()
     assert inside.wait(timeout=30)
     done = []
-    workers.run(done.append, 3)
+    assert run(workers, done.append, 3, lambda: done.append("prepared")) is None
     go_on.set()
     caller.join(timeout=30)
-    assert done == [0]
+    assert not done
     assert not caller.is_alive()
+
+
+def test_a_batch_is_whole_while_the_pool_is_busy(monkeypatch):
+    """With four threads allowed and none to be had, the caller computes every row itself."""
+    model = fw.robots.chain(20)
+    q, v, tau = states(model, 5000, 1)
+    right = fw.forward_dynamics(model, q, v, tau)
+    assert pool().busy.acquire(blocking=False)
+    try:
+        with fw.threads(4):
+            assert (fw.forward_dynamics(model, q, v, tau) == right).all()
+    finally:
+        pool().busy.release()
 
 
 def kernel_of_a_chain(n):
@@ -288,9 +308,8 @@ def test_what_a_worker_raises_reaches_the_caller_and_the_pool_goes_on():
     def job(k):
         if k == 1:
             raise MemoryError("no room")
+        return 0
 
     with pytest.raises(MemoryError, match="no room"):
-        workers.run(job, 2)
-    done = []
-    workers.run(done.append, 2)
-    assert sorted(done) == [0, 1]
+        run(workers, job, 2)
+    assert run(workers, lambda k: k + 1, 2) == 3

@@ -223,23 +223,41 @@ end:
 
 
 def _run() -> str:
-    """`@run(call, ws, taken, blocks, block, step)`: blocks of rows from `block` on, up (step 1) or down (-1).
+    """`@run(callp, ws, taken, k, n)`: the part of thread k of n in the call that `callp` points to.
 
-    Two threads share a stretch of blocks, one from either end; `taken` counts what both have begun, so they
-    meet where the slower one is. Each has the same rows again in the next call, still in its cache. Returns
-    how many packs had a bad row.
+    Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end;
+    `taken[stretch]` counts what both have begun, so they meet where the slower one is. Each has the same
+    rows again in the next call, still in its cache. Returns how many packs had a bad row.
     """
     return f"""
-define i64 @run(ptr %call, ptr %ws, ptr %taken, i64 %blocks, i64 %start, i64 %step) #0 {{
+define i64 @run(ptr %callp, ptr %ws, ptr %taken, i64 %k, i64 %n) #0 {{
 entry:
+  %call = load ptr, ptr %callp
   %countp = getelementptr i64, ptr %call, i64 {COUNT}
   %count = load i64, ptr %countp
+  %rounded = add i64 %count, {BLOCK - 1}
+  %blocks = udiv i64 %rounded, {BLOCK}
+  %pairs = add i64 %n, 1
+  %stretches = udiv i64 %pairs, 2
+  %s = udiv i64 %k, 2
+  %s1 = add i64 %s, 1
+  %a = mul i64 %s, %blocks
+  %b = mul i64 %s1, %blocks
+  %low = udiv i64 %a, %stretches
+  %high = udiv i64 %b, %stretches
+  %share = sub i64 %high, %low
+  %bit = and i64 %k, 1
+  %down = icmp ne i64 %bit, 0
+  %top = sub i64 %high, 1
+  %start = select i1 %down, i64 %top, i64 %low
+  %step = select i1 %down, i64 -1, i64 1
+  %mine = getelementptr i64, ptr %taken, i64 %s
   br label %take
 take:
   %bad = phi i64 [0, %entry], [%bad1, %work]
   %block = phi i64 [%start, %entry], [%block1, %work]
-  %before = atomicrmw add ptr %taken, i64 1 monotonic
-  %more = icmp slt i64 %before, %blocks
+  %before = atomicrmw add ptr %mine, i64 1 monotonic
+  %more = icmp slt i64 %before, %share
   br i1 %more, label %work, label %done
 work:
   %first = mul i64 %block, {BLOCK}

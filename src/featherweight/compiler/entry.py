@@ -16,6 +16,7 @@ import ctypes
 import functools
 import sys
 import sysconfig
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -24,7 +25,10 @@ import numpy as np
 from featherweight.compiler.driver import ARRAYS, COUNT, STATUS
 
 # words of the context
-ARRAY_TYPE, FLOAT64, NEW_ARRAY, NONE, INCREF, DECREF, NEW_TUPLE, SET_ITEM, WORKSPACE, WORDS = range(10)
+NAMES = (
+    *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
+    *("many", "call1", "integer"),
+)
 
 # byte offsets in PyObject and PyArrayObject on 64-bit CPython
 TYPE, DATA, RANK, DIMENSIONS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
@@ -34,15 +38,16 @@ API_NEW = 93  # PyArray_New in NumPy's C-API table
 METH_FASTCALL = 0x80
 
 
-def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], most_rows: int) -> str:
+def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], few: int) -> str:
     """`@entry(self, args, nargs)` for inputs and outputs of these shapes.
 
-    With `most_rows` = 1 it takes one state. Otherwise it takes batches with one leading axis of up to that
-    many rows, where an argument without that axis serves all rows; longer ones are worth threads.
+    With `few` = 1 it takes one state. Otherwise it takes batches with one leading axis, where an argument
+    without that axis serves all rows. Up to `few` rows run at once; more are worth threads, and go to a
+    Python function with the address of the call, which returns None if all rows are good.
     """
-    batch = most_rows > 1
+    batch = few > 1
     lines: list[str] = []
-    for w, name in enumerate(("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws")):
+    for w, name in enumerate(NAMES):
         lines += [f"%{name}p = getelementptr ptr, ptr %context, i64 {w}", f"%{name} = load ptr, ptr %{name}p"]
     lines += ["%rows0 = add i64 0, -1", f"%right = icmp eq i64 %nargs, {len(inputs)}"]
     lines += ["br i1 %right, label %arg0, label %slow"]
@@ -51,12 +56,7 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], mo
     lines += ["count:"]
     if batch:
         rows = f"%rows{len(inputs)}"
-        lines += [
-            f"%some = icmp sgt i64 {rows}, 0",
-            f"%few = icmp sle i64 {rows}, {most_rows}",
-            "%fit = and i1 %some, %few",
-            "br i1 %fit, label %make0, label %slow",
-        ]
+        lines += [f"%some = icmp sgt i64 {rows}, 0", "br i1 %some, label %make0, label %slow"]
     else:
         rows = "1"
         lines += ["br label %make0"]
@@ -64,8 +64,10 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], mo
         lines += _make_result(j, shape, rows, f"make{j + 1}" if j + 1 < len(outputs) else "go", batch)
     strides = [f"%stride{k}" if batch else "0" for k in range(len(inputs))]
     lines += ["go:", *_fill_call(rows, strides, outputs)]
+    lines += (
+        _run_rows(rows, few, len(outputs)) if batch else ["%bad = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 1)"]
+    )
     lines += [
-        f"%bad = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 {rows})",
         "%isbad = icmp ne i64 %bad, 0",
         "br i1 %isbad, label %drop, label %give",
         "give:",
@@ -77,7 +79,7 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], mo
         "call void %incref(ptr %none)",
         "ret ptr %none",
     ]
-    for j in range(len(outputs) + (len(outputs) > 1)):  # no memory: the exception is set
+    for j in range(len(outputs) + 1):  # no memory: the exception is set
         lines += [f"fail{j}:", *(f"call void %decref(ptr %o{i})" for i in range(j)), "ret ptr null"]
     body = "\n  ".join(lines)
     return (
@@ -86,6 +88,30 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], mo
         f"  %shape = alloca [{1 + max(map(len, outputs))} x i64], align 64\n"
         f"  %contextp = getelementptr i8, ptr %self, i64 {DATA}\n  %context = load ptr, ptr %contextp\n  {body}\n}}\n"
     )
+
+
+def _run_rows(rows: str, few: int, results: int) -> list[str]:
+    """%bad = whether a row is bad, after running few rows here, or handing many to Python and its threads."""
+    return [
+        f"%isfew = icmp sle i64 {rows}, {few}",
+        "br i1 %isfew, label %here, label %there",
+        "here:",
+        f"%badhere = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 {rows})",
+        "br label %ran",
+        "there:",
+        "%where = call ptr %integer(ptr %call)",
+        "%answer = call ptr %call1(ptr %many, ptr %where)",
+        "call void %decref(ptr %where)",
+        "%failed = icmp eq ptr %answer, null",
+        f"br i1 %failed, label %fail{results}, label %answered",
+        "answered:",
+        "%fine = icmp eq ptr %answer, %none",
+        "call void %decref(ptr %answer)",
+        "%badthere = select i1 %fine, i64 0, i64 1",
+        "br label %ran",
+        "ran:",
+        "%bad = phi i64 [%badhere, %here], [%badthere, %answered]",
+    ]
 
 
 def _fill_call(rows: str, strides: list[str], outputs: list[tuple[int, ...]]) -> list[str]:
@@ -216,27 +242,35 @@ class _Context(np.ndarray):
     owner: Any = None
 
 
-def make_entry(address: int, name: str, workspace: np.ndarray, library: Any) -> Any:
+def make_entry(
+    address: int, name: str, workspace: np.ndarray, library: Any, many: Callable[[int], bool | None] | None = None
+) -> Any:
     """A builtin function at this address; None where the layout of objects is not the one we know."""
     table = _numpy_api()
     if table is None:
         return None
     api = ctypes.pythonapi
-    context = np.zeros(WORDS, dtype=np.uintp).view(_Context)
-    context[ARRAY_TYPE] = id(np.ndarray)
-    context[FLOAT64] = id(np.dtype(np.float64))
-    context[NEW_ARRAY] = table[API_NEW]
-    context[NONE] = id(None)
-    for word, function in (
-        (INCREF, api.Py_IncRef),
-        (DECREF, api.Py_DecRef),
-        (NEW_TUPLE, api.PyTuple_New),
-        (SET_ITEM, api.PyTuple_SetItem),
-    ):
-        context[word] = ctypes.cast(function, ctypes.c_void_p).value
-    context[WORKSPACE] = workspace.ctypes.data
+
+    def function(pointer: Any) -> int:
+        return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+    addresses = {
+        "type": id(np.ndarray),
+        "float64": id(np.dtype(np.float64)),
+        "newarray": table[API_NEW],
+        "none": id(None),
+        "incref": function(api.Py_IncRef),
+        "decref": function(api.Py_DecRef),
+        "newtuple": function(api.PyTuple_New),
+        "setitem": function(api.PyTuple_SetItem),
+        "ws": workspace.ctypes.data,
+        "many": id(many),
+        "call1": function(api.PyObject_CallOneArg),
+        "integer": function(api.PyLong_FromVoidPtr),
+    }
+    context = np.array([addresses[n] for n in NAMES], dtype=np.uintp).view(_Context)
     method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
-    context.owner = (method, workspace, library)
+    context.owner = (method, workspace, library, many)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", api)
     )

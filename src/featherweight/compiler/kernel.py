@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -29,8 +30,8 @@ from featherweight.compiler.pool import pool, thread_count
 from featherweight.compiler.target import Library, Target, host, llvm_version
 
 _log = logging.getLogger("featherweight")
-# run(call, workspace, taken, blocks, block, step) releases the interpreter lock
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 3)
+# run(address of the call's address, workspace, taken, k, n) releases the interpreter lock
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
 
 Scalars = list[list[Any]]
 Lift = Callable[[float], Any]
@@ -91,7 +92,8 @@ class _Code:
         self.library = Library(object_code, ("run", "entry"))
         self.run = _RUN(self.library["run"])
         self.entry: Any = None
-        self._free: list[np.ndarray] = []
+        self._teams: dict[int, _Team] = {}
+        self._alone: list[_Team] = []  # not in use: calls from several Python threads have one each
         if name and stored is None:
             cache.write(name, facts, object_code)
 
@@ -106,14 +108,46 @@ class _Code:
         ws[first * self.width : first * self.width + len(values)] = values
         return ws
 
-    def borrow(self) -> np.ndarray:
-        try:
-            return self._free.pop()
-        except IndexError:
-            return self.workspace()
+    def run_rows(self, call: int, count: int) -> bool:
+        """The rows of the call at this address, on as many threads as they are worth; is any of them bad?"""
+        n = 1
+        if self.operations * count > WORTH_A_THREAD:
+            n = min(thread_count(), -(-count // BLOCK))
+        bad = None
+        if n > 1:
+            team = self._teams.get(n)
+            if team is None:
+                team = self._teams.setdefault(n, _Team(self, n))
+            bad = pool().run(team.jobs, lambda: team.take(call))
+        if bad is None:  # one thread is enough, or the others are at work
+            try:
+                alone = self._alone.pop()
+            except IndexError:
+                alone = _Team(self, 1)
+            alone.take(call)
+            bad = alone.jobs[0]()
+            self._alone.append(alone)
+        return bad > 0
 
-    def give_back(self, workspaces: list[np.ndarray]) -> None:
-        self._free.extend(workspaces)
+    def run_many(self, call: int) -> bool | None:
+        """For the entry point: run the rows of the call at this address; None if all are good."""
+        return self.run_rows(call, ctypes.c_int64.from_address(call + 8 * COUNT).value) or None
+
+
+class _Team:
+    """n threads for one module: a workspace and a ready-made call for each. Used by one call at a time."""
+
+    def __init__(self, code: _Code, n: int) -> None:
+        self._call = ctypes.c_int64()
+        self._taken = (ctypes.c_int64 * n)()
+        self._workspaces = [code.workspace() for _ in range(n)]
+        call, taken = ctypes.addressof(self._call), ctypes.addressof(self._taken)
+        self.jobs = [partial(code.run, call, address_of(ws), taken, k, n) for k, ws in enumerate(self._workspaces)]
+
+    def take(self, call: int) -> None:
+        """Get ready for the call at this address."""
+        self._call.value = call
+        ctypes.memset(self._taken, 0, ctypes.sizeof(self._taken))
 
 
 class Kernel:
@@ -183,12 +217,14 @@ class Kernel:
         return code
 
     def entry(self, *, batch: bool) -> Any:
-        """The fast path for one state or for a small batch: a builtin that returns None for anything
-        unusual; None where there is no such path."""
+        """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
+        where there is no such path."""
         code = self.code(host().width if batch else 1)
         with self._lock:
             if code.entry is None:
-                code.entry = make_entry(code.library["entry"], self.name, code.workspace(), code.library)
+                code.entry = make_entry(
+                    code.library["entry"], self.name, code.workspace(), code.library, code.run_many if batch else None
+                )
             return code.entry
 
     # ---- calling
@@ -229,23 +265,7 @@ class Kernel:
         places += [(address_of(r), 8 * prod(shape)) for r, shape in zip(results, self.outputs, strict=True)]
         for k, (pointer, stride) in enumerate(places):
             call[ARRAYS + 2 * k], call[ARRAYS + 2 * k + 1] = pointer, stride
-        blocks = -(-count // BLOCK)
-        n = min(thread_count(), blocks) if code.operations * count > WORTH_A_THREAD else 1
-        stretches = -(-n // 2)  # of blocks, each for two threads that work towards each other
-        taken = (ctypes.c_int64 * stretches)()
-        spaces = [code.borrow() for _ in range(n)]
-        bad = [0] * n
-
-        def job(k: int) -> None:
-            s, down = divmod(k, 2)
-            first, end = s * blocks // stretches, (s + 1) * blocks // stretches
-            counter = ctypes.addressof(taken) + 8 * s
-            start, step = (end - 1, -1) if down else (first, 1)
-            bad[k] = code.run(ctypes.addressof(call), address_of(spaces[k]), counter, end - first, start, step)
-
-        pool().run(job, n)
-        code.give_back(spaces)
-        return any(bad)
+        return code.run_rows(ctypes.addressof(call), count)
 
     def _interpret(
         self, arrays: list[np.ndarray], ranks: list[int], batch: tuple[int, ...], results: tuple[np.ndarray, ...]

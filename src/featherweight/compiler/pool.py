@@ -1,14 +1,15 @@
 """A small pool of threads for batches: workers wait on locks, the caller works too.
 
-Native code releases the interpreter lock and takes its rows from a shared counter, so a pool has
-nothing to schedule: it only wakes the workers and waits for them.
+Native code releases the interpreter lock and takes its rows by itself, so a pool has nothing to
+schedule: it only wakes the workers and waits for them.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,6 +18,7 @@ _pool: Pool | None = None
 _pool_lock = threading.Lock()
 
 
+@functools.cache
 def _cores() -> int:
     try:
         return len(os.sched_getaffinity(0))
@@ -60,7 +62,8 @@ class threads:
 
 class _Worker:
     def __init__(self) -> None:
-        self.job: Callable[[], None] | None = None
+        self.job: Callable[[], int] | None = None
+        self.result = 0
         self.error: BaseException | None = None
         self.wake, self.done = threading.Lock(), threading.Lock()
         self.wake.acquire()
@@ -72,7 +75,7 @@ class _Worker:
             self.wake.acquire()
             try:
                 if self.job is not None:
-                    self.job()
+                    self.result = self.job()
             except BaseException as error:  # the caller raises it
                 self.error = error
             finally:
@@ -80,31 +83,37 @@ class _Worker:
 
 
 class Pool:
-    """Workers that stay; one batch at a time uses them, others meanwhile run on their caller alone."""
+    """Workers that stay. One team of jobs at a time has them."""
 
     def __init__(self) -> None:
         self.workers: list[_Worker] = []
         self.busy = threading.Lock()
 
-    def run(self, job: Callable[[int], None], n: int) -> None:
-        """Call job(0) … job(n-1) side by side; returns when all are done, raises what one of them raised."""
-        if n == 1 or not self.busy.acquire(blocking=False):
-            job(0)
-            return
+    def run(self, jobs: Sequence[Callable[[], int]], prepare: Callable[[], None]) -> int | None:
+        """After `prepare()`, all jobs side by side, the first here; the sum of what they return.
+
+        None, and nothing done, if another team has the workers. Raises what a job raised.
+        """
+        if not self.busy.acquire(blocking=False):
+            return None
         helpers: list[_Worker] = []
+        total = 0
         try:
-            while len(self.workers) < n - 1:
+            prepare()
+            while len(self.workers) < len(jobs) - 1:
                 self.workers.append(_Worker())
-            for k, worker in enumerate(self.workers[: n - 1]):
-                worker.job = lambda k=k: job(k + 1)
+            for worker, job in zip(self.workers, jobs[1:], strict=False):
+                worker.job = job
                 helpers.append(worker)
                 worker.wake.release()
-            job(0)
+            total = jobs[0]()
         finally:
             error = _wait(helpers)
+            total += sum(worker.result for worker in helpers)
             self.busy.release()
             if error is not None:
                 raise error
+        return total
 
 
 def _wait(helpers: list[_Worker]) -> BaseException | None:
