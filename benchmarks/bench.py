@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 
 import report  # noqa: E402
-from peak import Peak, fill_bytes_per_second  # noqa: E402
+from peak import Peak, fill_bytes_per_second, two_cores  # noqa: E402
 
 import featherweight as fw  # noqa: E402
 from peers.pinocchio_adapter import pinocchio_model, random_states, robot  # noqa: E402
@@ -56,33 +57,37 @@ def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
     q, v, x = random_states(model, BATCH)
     columns = [np.asfortranarray(a.T) for a in (q, v, x)]  # Pinocchio takes one state a column
     q1, v1, x1 = q[0].copy(), v[0].copy(), x[0].copy()
-    cases: dict[str, tuple[Callable, Callable, Callable | None]] = {
+    # ours for one state and for the batch, Pinocchio's for one state and for the batch (it has none for M)
+    cases: dict[str, tuple[Callable, Callable, Callable, Callable | None]] = {
         "forward_dynamics": (
-            lambda *s: fw.forward_dynamics(ours, *s),
+            lambda: fw.forward_dynamics(ours, q1, v1, x1),
+            lambda: fw.forward_dynamics(ours, q, v, x),
             lambda: pin.aba(model, data, q1, v1, x1),
             lambda: pin.abaInParallel(1, pool, *columns),
         ),
         "inverse_dynamics": (
-            lambda *s: fw.inverse_dynamics(ours, *s),
+            lambda: fw.inverse_dynamics(ours, q1, v1, x1),
+            lambda: fw.inverse_dynamics(ours, q, v, x),
             lambda: pin.rnea(model, data, q1, v1, x1),
             lambda: pin.rneaInParallel(1, pool, *columns),
         ),
         "mass_matrix": (
-            lambda q, v, x: fw.mass_matrix(ours, q),
+            lambda: fw.mass_matrix(ours, q1),
+            lambda: fw.mass_matrix(ours, q),
             lambda: pin.crba(model, data, q1),
             None,
         ),
     }
     rows = []
-    for function, (f, peer, peer_batch) in cases.items():
-        f(q1, v1, x1), f(q, v, x)
-        single, peer_single = best([lambda: f(q1, v1, x1), peer], [2000, 1000], rounds)  # noqa: B023
+    for function, (one_state, all_states, peer, peer_batch) in cases.items():
+        one_state(), all_states()
+        single, peer_single = best([one_state, peer], [2000, 1000], rounds)
         with fw.threads(1):
-            functions = [lambda: f(q, v, x), *([peer_batch] if peer_batch else [])]  # noqa: B023
-            batch, *peer_batches = best(functions, [3, 1][: len(functions)], rounds)
+            functions = [all_states, *([peer_batch] if peer_batch else [])]
+            batch, *peer_batches = best(functions, [10, 1][: len(functions)], rounds)
             fma = peak.fma_per_second()
         # in turns too: the clock must be the same for one thread and two
-        one, two = best([lambda: threaded(1, f, q, v, x), lambda: threaded(2, f, q, v, x)], [3, 3], rounds)  # noqa: B023
+        one, two = best([partial(threaded, 1, all_states), partial(threaded, 2, all_states)], [1, 1], rounds)
         operations = ours._kernels[function, ()].plan.operations
         row = {
             "robot": name,
@@ -105,9 +110,10 @@ def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def threaded(n: int, f: Callable, *state: np.ndarray) -> None:
+def threaded(n: int, f: Callable[[], Any]) -> None:
     with fw.threads(n):
-        f(*state)
+        for _ in range(10):
+            f()
 
 
 def measure_chain(n: int, rounds: int) -> dict[str, Any]:
@@ -190,6 +196,7 @@ def main() -> None:
         "featherweight": fw.__version__,
         "batch": BATCH,
         "fma_per_second": peak.fma_per_second(),
+        "two_cores": two_cores(),
     }
     result["starts"] = measure_starts()
     result["robots"] = [row for name in ROBOTS for row in measure_robot(name, peak, rounds)]

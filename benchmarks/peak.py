@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 
 import numpy as np
@@ -51,18 +52,39 @@ class Peak:
         target = host()
         self._width = target.width
         self._library = Library(target.object_code(_ir(target.width)), ("peak",))
-        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._library["peak"])
+        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._library["peak"])
         self._data = np.full(16, 0.5)
+        self.address = self._data.ctypes.data + (-self._data.ctypes.data % 64)
 
     def fma_per_second(self, repeat: int = 20) -> float:
         """Scalar fused multiply-adds a second on one core (two floating-point operations each)."""
-        address = self._data.ctypes.data + (-self._data.ctypes.data % 64)
         best = float("inf")
         for _ in range(repeat):
             start = time.perf_counter()
-            self._run(address, ROUNDS)
+            self.run(self.address, ROUNDS)
             best = min(best, time.perf_counter() - start)
         return CHAINS * self._width * ROUNDS / best
+
+
+def two_cores(seconds: float = 0.5) -> float:
+    """How much more arithmetic two cores do than one, both kept busy: what two threads can reach here."""
+
+    def rate(peak: Peak, result: list[float]) -> None:
+        address, rounds, start = peak.address, 0, time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            peak.run(address, ROUNDS)
+            rounds += 1
+        result.append(rounds / (time.perf_counter() - start))
+
+    alone: list[float] = []
+    rate(Peak(), alone)
+    together: list[float] = []
+    threads = [threading.Thread(target=rate, args=(Peak(), together)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(together) / alone[0]
 
 
 def fill_bytes_per_second(shape: tuple[int, ...], repeat: int = 10) -> float:

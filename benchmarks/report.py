@@ -48,8 +48,9 @@ def tables(result: dict[str, Any]) -> str:
             "One state, called from Python:",
             _table(["robot", "function", "featherweight", "Pinocchio", "ratio"], single),
             f"{result['batch']} states a call, per state on one core (Pinocchio: `abaInParallel` and `rneaInParallel` "
-            "with one thread; `crba` in a loop). The last column is operations a second over this core's "
-            "peak of fused multiply-adds:",
+            "with one thread; `crba` in a loop). Two cores kept busy with nothing but arithmetic do "
+            f"{result['two_cores']:.2f} times the work of one on this machine. The last column is operations a "
+            "second over one core's peak of fused multiply-adds:",
             _table(
                 ["robot", "function", "featherweight", "Pinocchio", "ratio", "two threads", "of the peak"],
                 batch,

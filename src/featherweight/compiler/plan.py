@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from featherweight.compiler.fuse import Program
 
-CHUNK_LIMIT = 1500  # operations a function; LLVM's time grows with the square of this
+CHUNK_LIMIT = 250  # operations a function, measured: longer ones spill more, shorter ones move more
 ELEMENTARY = frozenset(("sin", "cos"))
 ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on whole vectors
 GRAIN = 4  # slots; blocks of nearly equal size can take each other's place
