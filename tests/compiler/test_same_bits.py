@@ -128,7 +128,7 @@ def test_the_fast_path_and_the_explaining_path_agree(robot, quantity):
 @every_quantity
 @every_robot
 def test_any_number_of_threads_gives_the_same_bits(robot, quantity, monkeypatch):
-    monkeypatch.setattr("featherweight.compiler.kernel.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
     for n in (1, 2, 3, 4):
         for count in (65, 129, COUNT):
             part = [a[:count] for a in states(robot)]
@@ -315,7 +315,7 @@ def test_the_float_modes_of_this_test_do_change_results():
 
 @pytest.mark.parametrize("bits", [FLUSH, UPWARD], ids=["flush", "upward"])
 def test_the_callers_float_mode_changes_no_bit_and_is_restored(bits, monkeypatch):
-    monkeypatch.setattr("featherweight.compiler.kernel.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
 
     def function(scalars, lift, mark):
         x, y = scalars[0]

@@ -145,7 +145,7 @@ def kernel_of_a_chain(n):
 
 def test_python_threads_may_share_a_kernel(monkeypatch):
     """Each thread has its own batch; one of them gets the pool, the others work alone."""
-    monkeypatch.setattr("featherweight.compiler.kernel.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
     kernel, model = kernel_of_a_chain(5), fw.robots.chain(5)
     batches = [states(model, 700 + k, k) for k in range(3)]
     with fw.threads(1):
@@ -193,7 +193,7 @@ def test_python_threads_may_share_a_model_from_its_first_call_on():
 
 
 def test_a_bad_row_in_any_threads_share_is_found(monkeypatch):
-    monkeypatch.setattr("featherweight.compiler.kernel.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
     kernel, model = kernel_of_a_chain(2), fw.robots.chain(2)
     q, v, tau = states(model, 1000, 3)
     with fw.threads(3):
@@ -209,7 +209,7 @@ FORK = """
 import os, sys
 import numpy as np
 import featherweight as fw
-from featherweight.compiler import kernel as module
+from featherweight.compiler import code as module
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 module.WORTH_A_THREAD = 0
 model = fw.robots.chain(5)
@@ -237,7 +237,7 @@ FORK_WHILE_BUSY = """
 import os, threading, time
 import numpy as np
 import featherweight as fw
-from featherweight.compiler import kernel as module
+from featherweight.compiler import code as module
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 module.WORTH_A_THREAD = 0
 kernel = FORWARD_DYNAMICS.kernel(fw.robots.chain(5))

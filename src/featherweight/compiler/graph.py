@@ -132,12 +132,9 @@ class Node:
 
     def __add__(self, other: Any) -> Any:
         g = self.graph
-        if type(other) is not Node:
-            if other == 0:
-                return self
-            other = g.lift(other)
-        elif other.graph is not g:
-            raise _other_trace()
+        if type(other) is not Node and other == 0:
+            return self
+        other = g.lift(other)
         if g.op[other.id] == "neg":
             return self - other._arg(0)
         if g.op[self.id] == "neg":
@@ -151,12 +148,9 @@ class Node:
 
     def __sub__(self, other: Any) -> Any:
         g = self.graph
-        if type(other) is not Node:
-            if other == 0:
-                return self
-            other = g.lift(other)
-        elif other.graph is not g:
-            raise _other_trace()
+        if type(other) is not Node and other == 0:
+            return self
+        other = g.lift(other)
         if self.id == other.id:
             return 0.0
         if g.op[other.id] == "neg":
@@ -179,9 +173,7 @@ class Node:
                 return self
             if other == -1:
                 return -self
-            other = g.lift(other)
-        elif other.graph is not g:
-            raise _other_trace()
+        other = g.lift(other)
         op = g.op
         if op[self.id] == "neg":
             return -(self._arg(0) * other)
@@ -202,9 +194,7 @@ class Node:
                 return self
             if other == -1:
                 return -self
-            other = self.graph.lift(other)
-        elif other.graph is not self.graph:
-            raise _other_trace()
+        other = self.graph.lift(other)
         if self.id == other.id:
             return 1.0
         if other._is("neg"):

@@ -12,26 +12,22 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from featherweight.compiler import cache
 from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, check_out, first_not_finite
-from featherweight.compiler.driver import ARRAYS, BLOCK, COUNT, STATUS
+from featherweight.compiler.code import Code
+from featherweight.compiler.driver import ARRAYS, COUNT, STATUS
 from featherweight.compiler.entry import make_entry
 from featherweight.compiler.fuse import fuse
 from featherweight.compiler.graph import Graph, Node
-from featherweight.compiler.module import WORTH_A_THREAD, emit_module
+from featherweight.compiler.module import emit_module
 from featherweight.compiler.plan import CHUNK_LIMIT, Input, Plan, plan
-from featherweight.compiler.pool import pool, thread_count
-from featherweight.compiler.target import Library, Target, host, llvm_version
+from featherweight.compiler.target import Target, host
 
 _log = logging.getLogger("featherweight")
-# run(address of the call's address, workspace, taken, k, n) releases the interpreter lock
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
 
 Scalars = list[list[Any]]
 Lift = Callable[[float], Any]
@@ -65,91 +61,6 @@ class Argument:
     parts: tuple[int, ...] = (0,)  # where the parts of the flattened value begin
 
 
-class _Code:
-    """A loaded module for one width, with workspaces to run it on."""
-
-    def __init__(self, kernel: Kernel, width: int) -> None:
-        target = host()
-        machine = (target.triple, target.cpu, target.features, llvm_version(), f"{width} {kernel.chunk_limit}")
-        name = cache.key(kernel.fingerprint, cache.PACKAGE_DIGEST, *machine) if kernel.fingerprint else None
-        stored = cache.read(name) if name else None
-        self.from_cache = stored is not None
-        if stored is not None:
-            facts, object_code = stored
-        else:
-            plan = kernel.plan
-            object_code = target.object_code(kernel.ir(width, target))
-            facts = {
-                "size": plan.size,
-                "literals": plan.literals,
-                "first_literal": plan.base["literal",],
-                "operations": plan.operations + len(plan.outputs),
-            }
-        self.width = width
-        self.operations: int = facts["operations"]
-        self._slots: int = facts["size"]
-        self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
-        self.library = Library(object_code, ("run", "entry"))
-        self.run = _RUN(self.library["run"])
-        self.entry: Any = None
-        self._teams: dict[int, _Team] = {}
-        self._alone: list[_Team] = []  # not in use: calls from several Python threads have one each
-        if name and stored is None:
-            cache.write(name, facts, object_code)
-
-    def workspace(self) -> np.ndarray:
-        """Zeroed, on a cache line, with the literal block written."""
-        n = self._slots * self.width
-        memory = np.zeros(n + 8)
-        start = (-memory.ctypes.data % 64) // 8
-        ws = memory[start : start + n]
-        first, literals = self._literals
-        values = np.repeat(literals, self.width)
-        ws[first * self.width : first * self.width + len(values)] = values
-        return ws
-
-    def run_rows(self, call: int, count: int) -> bool:
-        """The rows of the call at this address, on as many threads as they are worth; is any of them bad?"""
-        n = 1
-        if self.operations * count > WORTH_A_THREAD:
-            n = min(thread_count(), -(-count // BLOCK))
-        bad = None
-        if n > 1:
-            team = self._teams.get(n)
-            if team is None:
-                team = self._teams.setdefault(n, _Team(self, n))
-            bad = pool().run(team.jobs, lambda: team.take(call))
-        if bad is None:  # one thread is enough, or the others are at work
-            try:
-                alone = self._alone.pop()
-            except IndexError:
-                alone = _Team(self, 1)
-            alone.take(call)
-            bad = alone.jobs[0]()
-            self._alone.append(alone)
-        return bad > 0
-
-    def run_many(self, call: int) -> bool | None:
-        """For the entry point: run the rows of the call at this address; None if all are good."""
-        return self.run_rows(call, ctypes.c_int64.from_address(call + 8 * COUNT).value) or None
-
-
-class _Team:
-    """n threads for one module: a workspace and a ready-made call for each. Used by one call at a time."""
-
-    def __init__(self, code: _Code, n: int) -> None:
-        self._call = ctypes.c_int64()
-        self._taken = (ctypes.c_int64 * n)()
-        self._workspaces = [code.workspace() for _ in range(n)]
-        call, taken = ctypes.addressof(self._call), ctypes.addressof(self._taken)
-        self.jobs = [partial(code.run, call, address_of(ws), taken, k, n) for k, ws in enumerate(self._workspaces)]
-
-    def take(self, call: int) -> None:
-        """Get ready for the call at this address."""
-        self._call.value = call
-        ctypes.memset(self._taken, 0, ctypes.sizeof(self._taken))
-
-
 class Kernel:
     """A function of scalars, compiled for arrays of them."""
 
@@ -172,7 +83,7 @@ class Kernel:
         self.fingerprint = fingerprint  # everything the function depends on but this package; None: do not cache
         self._lock = threading.RLock()
         self._plan: Plan | None = None
-        self._code: dict[int, _Code] = {}
+        self._code: dict[int, Code] = {}
 
     # ---- compiling
 
@@ -200,7 +111,7 @@ class Kernel:
         """LLVM IR of this kernel, for any target."""
         return emit_module(self.plan, [a.shape for a in self.inputs], list(self.outputs), width, target)
 
-    def code(self, width: int) -> _Code:
+    def code(self, width: int) -> Code:
         """Native code for this many lanes, compiled on first use."""
         code = self._code.get(width)
         if code is None:
@@ -208,13 +119,17 @@ class Kernel:
                 code = self._code.get(width)
                 if code is None:
                     start = time.perf_counter()
-                    code = self._code[width] = _Code(self, width)
+                    code = self._code[width] = self._load(width)
                     seconds = time.perf_counter() - start
                     if seconds > 1.0 and not code.from_cache:
                         _log.warning(
                             "%s: compiled in %.1f s; the next process finds it in the cache", self.name, seconds
                         )
         return code
+
+    def _load(self, width: int) -> Code:
+        fingerprint = self.fingerprint and f"{self.fingerprint} {self.chunk_limit}"
+        return Code(width, fingerprint, lambda target: (self.plan, self.ir(width, target)))
 
     def entry(self, *, batch: bool) -> Any:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None

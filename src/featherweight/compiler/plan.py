@@ -1,7 +1,7 @@
 """Cut a program into functions of bounded size, find the equal ones, give values their places.
 
-Regions are visited depth first: the newest region that has its arguments goes next. For a robot
-that means limb by limb, outward and back again, while the limb's values are still in the cache.
+Regions are put in depth-first order, what takes longest to get ready first. For a robot that means
+limb by limb, outward and back again, while the limb's values are still in the cache.
 A run of regions in which each continues the one before it becomes a *chunk*, a function of its
 own; chunks alike in everything but their numbers and places share one function. Cutting and
 sharing only move values, they never change an operation.
@@ -22,9 +22,8 @@ ELEMENTARY = frozenset(("sin", "cos"))
 ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on whole vectors
 GRAIN = 4  # slots; blocks of nearly equal size can take each other's place
 
-Source = (
-    tuple  # a block of slots: ("input", k, start), ("chunk", k, block), ("sin", level), ("cos", level), ("literal",)
-)
+# a block of slots: ("input", k, start), ("chunk", k, block), ("sin", level), ("cos", level) or ("literal",)
+Source = tuple
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,108 @@
+"""Compiled code at work: a loaded module, its workspaces, the threads that run it."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from featherweight.compiler import cache
+from featherweight.compiler.arguments import address_of
+from featherweight.compiler.driver import BLOCK, COUNT
+from featherweight.compiler.module import WORTH_A_THREAD
+from featherweight.compiler.plan import Plan
+from featherweight.compiler.pool import pool, thread_count
+from featherweight.compiler.target import Library, Target, host, llvm_version
+
+# run(address of the call's address, workspace, taken, k, n) releases the interpreter lock
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
+
+
+class Code:
+    """A loaded module for one width, from the cache under its fingerprint or emitted and compiled now."""
+
+    def __init__(self, width: int, fingerprint: str | None, emit: Callable[[Target], tuple[Plan, str]]) -> None:
+        target = host()
+        name = None
+        if fingerprint is not None:
+            machine = (target.triple, target.cpu, target.features, llvm_version())
+            name = cache.key(fingerprint, str(width), cache.PACKAGE_DIGEST, *machine)
+        stored = cache.read(name) if name else None
+        self.from_cache = stored is not None
+        if stored is not None:
+            facts, object_code = stored
+        else:
+            plan, ir = emit(target)
+            object_code = target.object_code(ir)
+            facts = {
+                "size": plan.size,
+                "literals": plan.literals,
+                "first_literal": plan.base["literal",],
+                "operations": plan.operations + len(plan.outputs),
+            }
+        self.width = width
+        self.operations: int = facts["operations"]
+        self._slots: int = facts["size"]
+        self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
+        self.library = Library(object_code, ("run", "entry"))
+        self.run = _RUN(self.library["run"])
+        self.entry: Any = None
+        self._teams: dict[int, Team] = {}
+        self._alone: list[Team] = []  # not in use: calls from several Python threads have one each
+        if name and stored is None:
+            cache.write(name, facts, object_code)
+
+    def workspace(self) -> np.ndarray:
+        """Zeroed, on a cache line, with the literal block written."""
+        n = self._slots * self.width
+        memory = np.zeros(n + 8)
+        start = (-memory.ctypes.data % 64) // 8
+        ws = memory[start : start + n]
+        first, literals = self._literals
+        values = np.repeat(literals, self.width)
+        ws[first * self.width : first * self.width + len(values)] = values
+        return ws
+
+    def run_rows(self, call: int, count: int) -> bool:
+        """The rows of the call at this address, on as many threads as they are worth; is any of them bad?"""
+        n = 1
+        if self.operations * count > WORTH_A_THREAD:
+            n = min(thread_count(), -(-count // BLOCK))
+        bad = None
+        if n > 1:
+            team = self._teams.get(n)
+            if team is None:
+                team = self._teams.setdefault(n, Team(self, n))
+            bad = pool().run(team.jobs, lambda: team.take(call))
+        if bad is None:  # one thread is enough, or the others are at work
+            try:
+                alone = self._alone.pop()
+            except IndexError:
+                alone = Team(self, 1)
+            alone.take(call)
+            bad = alone.jobs[0]()
+            self._alone.append(alone)
+        return bad > 0
+
+    def run_many(self, call: int) -> bool | None:
+        """For the entry point: run the rows of the call at this address; None if all are good."""
+        return self.run_rows(call, ctypes.c_int64.from_address(call + 8 * COUNT).value) or None
+
+
+class Team:
+    """n threads for one module: a workspace and a ready-made call for each. Used by one call at a time."""
+
+    def __init__(self, code: Code, n: int) -> None:
+        self._call = ctypes.c_int64()
+        self._taken = (ctypes.c_int64 * n)()
+        self._workspaces = [code.workspace() for _ in range(n)]
+        call, taken = ctypes.addressof(self._call), ctypes.addressof(self._taken)
+        self.jobs = [partial(code.run, call, address_of(ws), taken, k, n) for k, ws in enumerate(self._workspaces)]
+
+    def take(self, call: int) -> None:
+        """Get ready for the call at this address."""
+        self._call.value = call
+        ctypes.memset(self._taken, 0, ctypes.sizeof(self._taken))
