@@ -187,7 +187,6 @@ def machine() -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15, help="rounds that the best is taken of")
-    parser.add_argument("--readme", action="store_true", help="write the tables into README.md")
     rounds = parser.parse_args().rounds
     peak = Peak()
     result: dict[str, Any] = {
@@ -206,9 +205,7 @@ def main() -> None:
     path.write_text(json.dumps(result, indent=1) + "\n")
     print()
     print(report.tables(result))
-    print(f"raw data: {path.relative_to(HERE.parent)}")
-    if parser.parse_args().readme:
-        report.write_readme(HERE.parent / "README.md", result, path.name)
+    print(f"\nraw data: {path.relative_to(HERE.parent)}; `make tables` puts it into the README")
 
 
 if __name__ == "__main__":

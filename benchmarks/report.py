@@ -1,7 +1,8 @@
-"""Tables from measured rows: for the terminal, and for the README."""
+"""Tables from measured rows: for the terminal, and, run as a program, for the README."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,15 @@ def write_readme(path: Path, result: dict[str, Any], source: str) -> None:
     text = path.read_text()
     before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
     path.write_text(f"{before}\n{head}\n\n{tables(result)}\n{after}")
+
+
+def main() -> None:
+    """Write the newest measurement into the README."""
+    here = Path(__file__).parent
+    newest = max((here / "results").glob("*-dynamics.json"))
+    write_readme(here.parent / "README.md", json.loads(newest.read_text()), newest.name)
+    print(f"README.md: tables from {newest.name}")
+
+
+if __name__ == "__main__":
+    main()
