@@ -6,6 +6,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -308,3 +309,18 @@ def test_old_entries_are_dropped_when_there_are_too_many(tmp_path, monkeypatch):
 def test_keys_do_not_depend_on_where_the_texts_are_cut():
     assert cache.key("ab", "c") != cache.key("a", "bc") != cache.key("abc")
     assert cache.key("ab", "c") == cache.key("ab", "c")
+
+
+def test_old_entries_and_half_written_ones_are_dropped(tmp_path, monkeypatch):
+    """The oldest quarter goes when there are too many; what a killed process left goes after an hour."""
+    monkeypatch.setattr(cache, "MOST_ENTRIES", 10)
+    now = time.time()
+    for k in range(12):
+        (tmp_path / f"entry{k:02}").write_bytes(b"x")
+        os.utime(tmp_path / f"entry{k:02}", (now - 100 + k, now - 100 + k))
+    for name, age in ((".new-dead", 7200), (".new-alive", 5)):
+        (tmp_path / name).write_bytes(b"x")
+        os.utime(tmp_path / name, (now - age, now - age))
+    cache._prune(tmp_path)
+    left = sorted(p.name for p in tmp_path.iterdir())
+    assert left == [".new-alive", *(f"entry{k:02}" for k in range(2, 12))]

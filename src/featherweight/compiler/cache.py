@@ -22,6 +22,7 @@ from typing import Any
 
 MAGIC = b"featherweight object 2\n"
 MOST_ENTRIES = 2000
+HOUR = 3600.0  # seconds
 _log = logging.getLogger("featherweight")
 
 
@@ -124,13 +125,15 @@ def _default_directory() -> Path:
 
 
 def _prune(directory: Path) -> None:
-    """Drop the oldest entries when there are too many."""
-    entries = []
-    for entry in os.scandir(directory):
-        if not entry.name.startswith(".new-"):
-            entries.append(entry)
-        elif time.time() - entry.stat().st_mtime > 3600:  # left by a process that was killed
-            Path(entry.path).unlink(missing_ok=True)
-    if len(entries) > MOST_ENTRIES:
-        for entry in sorted(entries, key=lambda e: e.stat().st_mtime)[: MOST_ENTRIES // 4]:
-            Path(entry.path).unlink(missing_ok=True)
+    """Drop the oldest entries when there are too many, and what killed processes left half-written."""
+    ages: list[tuple[float, Path]] = []
+    for path in directory.iterdir():
+        try:
+            ages.append((time.time() - path.stat().st_mtime, path))
+        except FileNotFoundError:  # another process was faster
+            continue
+    ages.sort(reverse=True)
+    surplus = len(ages) // 4 if len(ages) > MOST_ENTRIES else 0
+    for k, (age, path) in enumerate(ages):
+        if k < surplus or (path.name.startswith(".new-") and age > HOUR):
+            path.unlink(missing_ok=True)
