@@ -743,7 +743,7 @@ def test_unknown_and_missing_arguments_are_refused(call):
 @every_call
 def test_another_robots_state_is_refused(call):
     function, _ = CALLS[call]
-    with pytest.raises(ValueError, match=r"^q: expected shape \(…, 1\) with nq, got \(10,\)"):
+    with pytest.raises(ValueError, match=r"^q: expected shape \(…, 1\), that is \(…, nq\), got \(10,\)"):
         function(PENDULUM, **state(call))
 
 

@@ -27,7 +27,7 @@ def as_array(name: str, value: Any, shape: tuple[int, ...], symbols: str) -> np.
         hint = ""
         if len(given) >= 2 and rank == 1 and given[0] == shape[0]:
             hint = "; it looks transposed, pass one state a row"
-        raise ValueError(f"{name}: expected shape {expected} with {symbols}, got {given}{hint}")
+        raise ValueError(f"{name}: expected shape {expected}, that is (…, {symbols}), got {given}{hint}")
     with np.errstate(all="ignore"):  # what does not fit becomes infinite and is named by the check
         return array.astype(np.float64, copy=False)
 
