@@ -159,26 +159,40 @@ def _depth_first(program: Program, unit_of: dict[int, int], units: list) -> list
 def _steps(program: Program, units: list, order: list, chunk_limit: int) -> list[Chunk | Elementary]:
     """Join units that continue each other, up to the size limit; split what is longer."""
     runs: list[list[int]] = []
-    total = 0
     for u, continues in order:
-        size = len(units[u][1])
         apart = "elementary" in (units[u][0][0], units[runs[-1][0]][0][0] if runs else None)
-        if continues and not apart and total + size <= chunk_limit:
+        if continues and not apart:
             runs[-1].append(u)
-            total += size
         else:
             runs.append([u])
-            total = size
+    pieces = [piece for run in runs for piece in _cut(run, [len(units[u][1]) for u in run], chunk_limit)]
 
     steps: list[Chunk | Elementary] = []
-    for run in _split_at_prefixes(runs, [_shape(program, nodes) for _, nodes in units]):
-        (kind, level), nodes = units[run[0]]
+    for piece in _split_at_prefixes(pieces, [_shape(program, nodes) for _, nodes in units]):
+        (kind, level), nodes = units[piece[0]]
         if kind == "elementary":
             steps.append(Elementary(level, list(dict.fromkeys(program.args[i][0] for i in nodes))))
             continue
-        nodes = [i for u in run for i in units[u][1]]
+        nodes = [i for u in piece for i in units[u][1]]
         steps += [Chunk(nodes[k : k + chunk_limit]) for k in range(0, len(nodes), chunk_limit)]
     return steps
+
+
+def _cut(run: list[int], sizes: list[int], limit: int) -> list[list[int]]:
+    """Pieces of a run of units, each within the limit. Long runs are cut by powers of two: then the cuts of
+    one pass over a chain fall on the cuts of the others, and its pieces are alike."""
+    pieces = []
+    start = 0
+    while start < len(run):
+        end, total = start + 1, sizes[start]
+        while end < len(run) and total + sizes[end] <= limit:
+            total += sizes[end]
+            end += 1
+        if end < len(run) and end - start >= 4:
+            end = start + (1 << (end - start).bit_length() - 1)
+        pieces.append(run[start:end])
+        start = end
+    return pieces
 
 
 def _shape(program: Program, nodes: list[int]) -> int:

@@ -1,0 +1,62 @@
+"""Cost in operations, functions and memory: linear in the robot, shared between equal limbs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import featherweight as fw
+from featherweight.compiler.plan import CHUNK_LIMIT, Chunk, Plan
+from featherweight.dynamics.evaluate import Quantity
+from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS, MASS_MATRIX
+from featherweight.dynamics.kinematics import FORWARD_KINEMATICS
+
+
+def distinct(plan: Plan) -> int:
+    return len({step.signature() for step in plan.steps if isinstance(step, Chunk)})
+
+
+@pytest.mark.parametrize("quantity", [FORWARD_DYNAMICS, INVERSE_DYNAMICS, FORWARD_KINEMATICS], ids=lambda q: q.name)
+def test_a_chain_costs_the_same_a_link_whatever_its_length(quantity: Quantity) -> None:
+    short, long = (quantity.kernel(fw.robots.chain(n)).plan for n in (100, 400))
+    assert long.operations <= 4.02 * short.operations + 100
+    assert long.size <= 4 * short.size + 100  # slots of the workspace
+    assert distinct(long) <= distinct(short) + 8  # functions to compile
+
+
+def test_the_mass_matrix_of_a_chain_shares_its_functions_too() -> None:
+    short, long = (MASS_MATRIX.kernel(fw.robots.chain(n)).plan for n in (20, 40))
+    assert long.operations <= 4.2 * short.operations  # n² / 2 entries
+    assert distinct(long) < 2.5 * distinct(short)
+
+
+def quadruped() -> fw.Model:
+    builder = fw.Builder("quadruped")
+    builder.add_body("trunk", joint=fw.joints.Free(), inertia=fw.Inertia.box(7.0, (0.4, 0.2, 0.1)))
+    for k in range(4):
+        parent = "trunk"
+        for link, axis in enumerate("xyy"):
+            builder.add_body(
+                f"leg{k}_{link}",
+                parent=parent,
+                joint=fw.joints.Revolute(axis),
+                placement=fw.Placement((0.2 + 0.01 * k, 0.1 + 0.02 * link, -0.2)),
+                inertia=fw.Inertia(1.1 + 0.1 * k, (0.01, 0.02, -0.1 - 0.01 * link), (0.02, 0.021 + 0.001 * k, 0.01)),
+            )
+            parent = f"leg{k}_{link}"
+    return builder.build()
+
+
+def test_equal_legs_share_their_functions_whatever_their_numbers() -> None:
+    plan = INVERSE_DYNAMICS.kernel(quadruped()).plan
+    chunks = [step for step in plan.steps if isinstance(step, Chunk)]
+    assert max(Counter(chunk.signature() for chunk in chunks).values()) >= 3
+    assert max(len(chunk.nodes) for chunk in chunks) <= CHUNK_LIMIT
+
+
+def test_bodies_on_other_branches_cost_nothing_in_the_mass_matrix() -> None:
+    """Entries between two legs are known zeros: they are literals, not operations."""
+    M = fw.mass_matrix(quadruped(), quadruped().random(0))
+    assert not M[6:9, 9:12].any()
+    assert M[6:9, :9].all(axis=0).any()
