@@ -1,4 +1,4 @@
-"""The errors that featherweight raises beside ValueError and TypeError."""
+"""Errors of featherweight's own."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -131,12 +132,9 @@ def test_a_batch_is_whole_while_the_pool_is_busy(monkeypatch):
     model = fw.robots.chain(20)
     q, v, tau = states(model, 5000, 1)
     right = fw.forward_dynamics(model, q, v, tau)
-    assert pool().busy.acquire(blocking=False)
-    try:
-        with fw.threads(4):
-            assert (fw.forward_dynamics(model, q, v, tau) == right).all()
-    finally:
-        pool().busy.release()
+    monkeypatch.setitem(pool().owner, "thread", -1)  # somebody else
+    with fw.threads(4):
+        assert (fw.forward_dynamics(model, q, v, tau) == right).all()
 
 
 def kernel_of_a_chain(n):
@@ -313,3 +311,65 @@ def test_what_a_worker_raises_reaches_the_caller_and_the_pool_goes_on():
     with pytest.raises(MemoryError, match="no room"):
         run(workers, job, 2)
     assert run(workers, lambda k: k + 1, 2) == 3
+
+
+INTERRUPTED = """
+import random, signal, time
+import numpy as np
+import featherweight as fw
+from featherweight.compiler.pool import pool
+
+model, x = fw.robots.chain(6), np.zeros((4096, 6))
+fw.threads(2)
+right = fw.forward_dynamics(model, x, x, x)
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+end, count = time.time() + 4, 0
+while time.time() < end:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 6e-4))
+        while True:
+            fw.forward_dynamics(model, x, x, x)
+    except KeyboardInterrupt:
+        count += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert count > 100, count
+assert (fw.forward_dynamics(model, x, x, x) == right).all()
+assert pool()._claim(), "the workers were lost"
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="POSIX timers")
+def test_interrupts_at_any_moment_neither_hang_nor_lose_the_workers():
+    subprocess.run([sys.executable, "-c", INTERRUPTED], timeout=60, check=True)
+
+
+def test_more_threads_than_the_system_has_are_done_without(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert run(Pool(), lambda k: 1, 3) is None
+
+
+def test_a_limit_can_be_entered_again():
+    limit = fw.threads(1)
+    with limit:
+        pass
+    with limit:
+        assert fw.thread_count() == 1
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 7])
+def test_every_row_is_computed_once_by_any_number_of_threads(n, monkeypatch):
+    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
+    model = fw.robots.pendulum()
+    for count in (65, 64 * n - 1, 64 * n + 1, 5000):
+        q, v, tau = states(model, count, n)
+        with fw.threads(1):
+            right = fw.inverse_dynamics(model, q, v, tau)
+        with fw.threads(n):
+            assert (fw.inverse_dynamics(model, q, v, tau, out=np.full_like(right, np.nan)) == right).all()

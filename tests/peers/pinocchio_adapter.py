@@ -54,18 +54,18 @@ def from_pinocchio(model: pin.Model) -> fw.Model:
     """The same bodies in the same order, so that q and v are the same arrays."""
     builder = fw.Builder(model.name, gravity=model.gravity.linear, policy="warn")
     names = ["world", *(f"{model.names[j]}_body" for j in range(1, model.njoints))]
-    for j in range(1, model.njoints):
-        placement, inertia = model.jointPlacements[j], model.inertias[j]
-        builder.add_body(
-            names[j],
-            parent=names[model.parents[j]],
-            joint=_joint(model, j),
-            joint_name=model.names[j],
-            placement=fw.Placement(placement.translation, rotation=placement.rotation),
-            inertia=fw.Inertia(inertia.mass, inertia.lever, inertia.inertia),
-        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # published robots have bodies that cannot exist
+        for j in range(1, model.njoints):
+            placement, inertia = model.jointPlacements[j], model.inertias[j]
+            builder.add_body(
+                names[j],
+                parent=names[model.parents[j]],
+                joint=_joint(model, j),
+                joint_name=model.names[j],
+                placement=fw.Placement(placement.translation, rotation=placement.rotation),
+                inertia=fw.Inertia(inertia.mass, inertia.lever, inertia.inertia),
+            )
         return builder.build()
 
 

@@ -3,5 +3,6 @@
 from featherweight.compiler.graph import Condition, Graph, Node
 from featherweight.compiler.kernel import Argument, Kernel, interpret
 from featherweight.compiler.pool import thread_count, threads
+from featherweight.compiler.target import compiling
 
-__all__ = ["Argument", "Condition", "Graph", "Kernel", "Node", "interpret", "thread_count", "threads"]
+__all__ = ["Argument", "Condition", "Graph", "Kernel", "Node", "compiling", "interpret", "thread_count", "threads"]

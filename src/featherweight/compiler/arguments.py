@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 def as_array(name: str, value: Any, shape: tuple[int, ...], symbols: str) -> np.ndarray:
     """A float64 array whose last axes have the given shape."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.shape[value.ndim - len(shape) :] == shape:
-        return value.astype(np.float64, copy=False)  # in native byte order
+        return value
     if _masked(value):
         raise TypeError(f"{name}: expected real numbers, got an array with masked entries; fill them first")
     try:
@@ -26,7 +27,7 @@ def as_array(name: str, value: Any, shape: tuple[int, ...], symbols: str) -> np.
         expected = "(…, " + ", ".join(map(str, shape)) + ")"
         hint = ""
         if len(given) >= 2 and rank == 1 and given[0] == shape[0]:
-            hint = "; it looks transposed, pass one state a row"
+            hint = "; if a state is a column, transpose it: one state a row"
         raise ValueError(f"{name}: expected shape {expected}, that is (…, {symbols}), got {given}{hint}")
     with np.errstate(all="ignore"):  # what does not fit becomes infinite and is named by the check
         return array.astype(np.float64, copy=False)
@@ -51,21 +52,18 @@ def batch_shape(names: Sequence[str], arrays: Sequence[np.ndarray], ranks: Seque
 
 def as_rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> tuple[np.ndarray, int]:
     """The array as rows in memory, and the step from row to row in bytes (0: one row for all)."""
-    leading = array.shape[: array.ndim - rank]
-    if leading == batch and len(leading) == 1 and array.flags.c_contiguous and array.flags.aligned:
-        return array, array.strides[0]
-    inner = array[(0,) * len(leading)] if array.size else array
-    if inner.size and not (inner.flags.c_contiguous and array.flags.aligned):
-        array = np.ascontiguousarray(array)
+    axes = array.ndim - rank
+    leading, inner = array.shape[:axes], array.shape[axes:]
     if all(n == 1 for n in leading):
-        return array, 0
-    if leading == batch:
-        if len(leading) == 1:
-            return array, array.strides[0]
-        if array.flags.c_contiguous:
-            return array, array.strides[len(leading) - 1]
-    whole = np.ascontiguousarray(np.broadcast_to(array, batch + array.shape[len(leading) :]))
-    return whole, 8 * int(np.prod(whole.shape[len(batch) :]))
+        return np.require(array, requirements=["C", "A"]), 0
+    if leading == batch and axes == 1 and array.flags.aligned and (array.flags.c_contiguous or _contiguous(array[0])):
+        return array, array.strides[0]
+    # strides of axes of length 1 mean nothing, also in contiguous arrays: count from the shape
+    return np.require(np.broadcast_to(array, batch + inner), requirements=["C", "A"]), 8 * prod(inner)
+
+
+def _contiguous(array: np.ndarray) -> bool:
+    return array.flags.c_contiguous
 
 
 def address_of(array: np.ndarray) -> int:

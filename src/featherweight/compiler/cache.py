@@ -35,16 +35,20 @@ def key(*parts: str) -> str:
     return digest.hexdigest()
 
 
-def _package_digest() -> str:
+def _package_digest() -> str | None:
     root = Path(__file__).parents[1]
     digest = hashlib.sha256(sys.version.encode())
-    for path in sorted(root.rglob("*.py")):
+    sources = sorted(root.rglob("*.py"))
+    if not sources:
+        return None
+    for path in sources:
         data = path.read_bytes()
         digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
     return digest.hexdigest()
 
 
-PACKAGE_DIGEST = _package_digest()  # of the text this process runs: taken at import, files may change later
+# of the text this process runs: taken at import, files may change later. None, and no cache, without sources
+PACKAGE_DIGEST = _package_digest()
 
 
 def read(name: str) -> tuple[dict[str, Any], bytes] | None:
@@ -97,8 +101,8 @@ def _directory(setting: str | None) -> Path | None:
     """The cache directory, made if needed; None if it is switched off or not private."""
     if setting is not None and setting.lower() in ("", "0", "off", "none"):
         return None
-    path = Path(setting) if setting else _default_directory()
     try:
+        path = Path(setting) if setting else _default_directory()
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = os.lstat(path)
     except (OSError, RuntimeError) as error:

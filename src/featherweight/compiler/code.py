@@ -27,7 +27,7 @@ class Code:
     def __init__(self, width: int, fingerprint: str | None, emit: Callable[[Target], tuple[Plan, str]]) -> None:
         target = host()
         name = None
-        if fingerprint is not None:
+        if fingerprint is not None and cache.PACKAGE_DIGEST is not None:
             machine = (target.triple, target.cpu, target.features, llvm_version())
             name = cache.key(fingerprint, str(width), cache.PACKAGE_DIGEST, *machine)
         stored = cache.read(name) if name else None
@@ -41,10 +41,10 @@ class Code:
                 "size": plan.size,
                 "literals": plan.literals,
                 "first_literal": plan.base["literal",],
-                "operations": plan.operations + len(plan.outputs),
+                "cost": plan.cost,
             }
         self.width = width
-        self.operations: int = facts["operations"]
+        self.cost: int = facts["cost"]
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
         self.library = Library(object_code, ("run", "entry"))
@@ -69,7 +69,7 @@ class Code:
     def run_rows(self, call: int, count: int) -> bool:
         """The rows of the call at this address, on as many threads as they are worth; is any of them bad?"""
         n = 1
-        if self.operations * count > WORTH_A_THREAD:
+        if self.cost * count > WORTH_A_THREAD:
             n = min(thread_count(), -(-count // BLOCK))
         bad = None
         if n > 1:

@@ -1,7 +1,7 @@
 """LLVM IR around a plan: rows of user arrays in, one step on the workspace, rows out.
 
 `@rows` runs a range of rows, `@run` takes block after block of rows until none is left (that is what
-threads do). Every row gets a status: 0, or which checks failed.
+threads do). If the caller wants to know, a byte says of each row that is refused which checks it failed.
 """
 
 from __future__ import annotations
@@ -237,14 +237,15 @@ entry:
   %count = load i64, ptr %countp
   %rounded = add i64 %count, {BLOCK - 1}
   %blocks = udiv i64 %rounded, {BLOCK}
-  %pairs = add i64 %n, 1
-  %stretches = udiv i64 %pairs, 2
   %s = udiv i64 %k, 2
-  %s1 = add i64 %s, 1
-  %a = mul i64 %s, %blocks
-  %b = mul i64 %s1, %blocks
-  %low = udiv i64 %a, %stretches
-  %high = udiv i64 %b, %stretches
+  %even = mul i64 %s, 2
+  %after = add i64 %even, 2
+  %pair = icmp sle i64 %after, %n
+  %next = select i1 %pair, i64 %after, i64 %n
+  %a = mul i64 %even, %blocks
+  %b = mul i64 %next, %blocks
+  %low = udiv i64 %a, %n
+  %high = udiv i64 %b, %n
   %share = sub i64 %high, %low
   %bit = and i64 %k, 1
   %down = icmp ne i64 %bit, 0

@@ -3,8 +3,8 @@
 Beside each kernel stands a function with CPython's fast-call signature. It checks type,
 dtype, shape and layout of its arguments by reading the array headers (NumPy keeps them stable for
 compiled extensions), makes the results through NumPy's C API, and runs the kernel. Anything
-unusual (a list, another dtype, a NaN, a batch worth threads) makes it return None: the caller then
-takes the slow path, which explains or converts.
+unusual (a list, another dtype, a NaN) makes it return None: the caller then takes the slow path,
+which explains or converts.
 
 No process address stands in the code, so that it can be cached: addresses come in a context, the
 `self` of the function.
@@ -100,6 +100,9 @@ def _run_rows(rows: str, few: int, results: int) -> list[str]:
         "br label %ran",
         "there:",
         "%where = call ptr %integer(ptr %call)",
+        "%nowhere = icmp eq ptr %where, null",
+        f"br i1 %nowhere, label %fail{results}, label %hand",
+        "hand:",
         "%answer = call ptr %call1(ptr %many, ptr %where)",
         "call void %decref(ptr %where)",
         "%failed = icmp eq ptr %answer, null",
@@ -236,6 +239,9 @@ class _MethodDef(ctypes.Structure):
     )
 
 
+_METHODS: list[_MethodDef] = []  # kept for good: the interpreter reads them until the very end of a function
+
+
 class _Context(np.ndarray):
     """Addresses for the entry point. It also owns everything the function needs to stay alive."""
 
@@ -270,7 +276,8 @@ def make_entry(
     }
     context = np.array([addresses[n] for n in NAMES], dtype=np.uintp).view(_Context)
     method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
-    context.owner = (method, workspace, library, many)
+    _METHODS.append(method)
+    context.owner = (workspace, library, many)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", api)
     )

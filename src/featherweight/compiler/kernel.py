@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from featherweight.compiler.fuse import fuse
 from featherweight.compiler.graph import Graph, Node
 from featherweight.compiler.module import emit_module
 from featherweight.compiler.plan import CHUNK_LIMIT, Input, Plan, plan
-from featherweight.compiler.target import Target, host
+from featherweight.compiler.target import Target, compiling, host
 
 _log = logging.getLogger("featherweight")
 
@@ -81,7 +80,6 @@ class Kernel:
         self.explain = explain  # what is wrong when the check is not zero
         self.chunk_limit = chunk_limit
         self.fingerprint = fingerprint  # everything the function depends on but this package; None: do not cache
-        self._lock = threading.RLock()
         self._plan: Plan | None = None
         self._code: dict[int, Code] = {}
 
@@ -90,7 +88,7 @@ class Kernel:
     @property
     def plan(self) -> Plan:
         """The program, cut and laid out; traced on first use."""
-        with self._lock:
+        with compiling:
             if self._plan is None:
                 self._plan = self._trace()
             return self._plan
@@ -115,7 +113,7 @@ class Kernel:
         """Native code for this many lanes, compiled on first use."""
         code = self._code.get(width)
         if code is None:
-            with self._lock:
+            with compiling:
                 code = self._code.get(width)
                 if code is None:
                     start = time.perf_counter()
@@ -135,7 +133,7 @@ class Kernel:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
         where there is no such path."""
         code = self.code(host().width if batch else 1)
-        with self._lock:
+        with compiling:
             if code.entry is None:
                 code.entry = make_entry(
                     code.library["entry"], self.name, code.workspace(), code.library, code.run_many if batch else None
@@ -172,10 +170,27 @@ class Kernel:
                 return (out,)
         return tuple(np.empty(batch + shape) for shape in self.outputs)
 
-    def _run(self, rows: list[tuple[np.ndarray, int]], results: tuple[np.ndarray, ...], count: int) -> bool:
+    def status(self, *values: Any) -> np.ndarray:
+        """Which rows are refused: bits BAD_INPUT, BAD_RESULT, BAD_CHECK of the driver for each, 0 for good ones."""
+        arrays = [as_array(a.name, v, a.shape, a.symbols) for a, v in zip(self.inputs, values, strict=True)]
+        ranks = [len(a.shape) for a in self.inputs]
+        batch = batch_shape([a.name for a in self.inputs], arrays, ranks)
+        status = np.zeros(batch, dtype=np.uint8)
+        if status.size:
+            rows = [as_rows(a, r, batch) for a, r in zip(arrays, ranks, strict=True)]
+            self._run(rows, self._results(batch, arrays, None), status.size, status)
+        return status
+
+    def _run(
+        self,
+        rows: list[tuple[np.ndarray, int]],
+        results: tuple[np.ndarray, ...],
+        count: int,
+        status: np.ndarray | None = None,
+    ) -> bool:
         code = self.code(1 if count == 1 else host().width)
         call = (ctypes.c_int64 * (ARRAYS + 2 * (len(rows) + len(results))))()
-        call[COUNT], call[STATUS] = count, 0
+        call[COUNT], call[STATUS] = count, 0 if status is None else address_of(status)
         places = [(address_of(a), stride) for a, stride in rows]
         places += [(address_of(r), 8 * prod(shape)) for r, shape in zip(results, self.outputs, strict=True)]
         for k, (pointer, stride) in enumerate(places):

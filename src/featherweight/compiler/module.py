@@ -38,7 +38,7 @@ def emit_module(plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target:
             emit_sincos(lanes, native),
             emit_steps(plan, lanes),
             emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target),
-            emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // (plan.operations + entry + 1))),
+            emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // plan.cost)),
             attributes,
             ALIAS_METADATA,
         )

@@ -22,7 +22,8 @@ ELEMENTARY = frozenset(("sin", "cos"))
 ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on whole vectors
 GRAIN = 4  # slots; blocks of nearly equal size can take each other's place
 
-# a block of slots: ("input", k, start), ("chunk", k, block), ("sin", level), ("cos", level) or ("literal",)
+# a block of slots: ("input", k) or from a part on ("input", k, start), ("chunk", k, block), ("literal",), and for
+# each elementary level ("argument", level), ("sin", level), ("cos", level)
 Source = tuple
 
 
@@ -72,6 +73,11 @@ class Plan:
     outputs: list[int]  # slot of every output entry
     argument_slots: dict[int, list[int]]  # slots of the arguments of each elementary level
     operations: int
+
+    @property
+    def cost(self) -> int:
+        """Of one state, in operations: computing, and moving the results."""
+        return self.operations + len(self.outputs)
 
 
 def plan(

@@ -43,16 +43,18 @@ def thread_count() -> int:
 
 
 class threads:
-    """Limit the threads that batches use: `fw.threads(2)`, or `with fw.threads(1): …`."""
+    """Limit the threads that batches use: `fw.threads(2)`, or `with fw.threads(1): …`. Holds for the process."""
 
     def __init__(self, n: int) -> None:
         global _limit
         self._before = _limit
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise _wrong_count("n", n)
-        _limit = int(n)
+        self._n = _limit = int(n)
 
     def __enter__(self) -> threads:
+        global _limit
+        _limit = self._n
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -61,25 +63,46 @@ class threads:
 
 
 class _Worker:
+    """A thread that does a job when it is given one. It has a job from then on until the job is done: whoever
+    waits looks at that, so an interrupt between any two steps loses nothing."""
+
     def __init__(self) -> None:
         self.job: Callable[[], int] | None = None
         self.result = 0
         self.error: BaseException | None = None
-        self.wake, self.done = threading.Lock(), threading.Lock()
-        self.wake.acquire()
-        self.done.acquire()
+        self._wake, self._done = threading.Lock(), threading.Lock()
+        self._wake.acquire()
+        self._done.acquire()
         threading.Thread(target=self._loop, name="featherweight", daemon=True).start()
 
     def _loop(self) -> None:
         while True:
-            self.wake.acquire()
+            self._wake.acquire()
+            if self.job is None:
+                continue
             try:
-                if self.job is not None:
-                    self.result = self.job()
+                self.result = self.job()
             except BaseException as error:  # the caller raises it
                 self.error = error
             finally:
-                self.done.release()
+                self.job = None
+                if self._done.locked():
+                    self._done.release()
+
+    def give(self, job: Callable[[], int]) -> None:
+        self.result, self.error = 0, None
+        self.job = job
+        self._nudge()
+
+    def _nudge(self) -> None:
+        if self._wake.locked():
+            self._wake.release()
+
+    def wait(self) -> None:
+        """Until it has no job."""
+        while self.job is not None:
+            if not self._done.acquire(timeout=0.05):
+                self._nudge()
 
 
 class Pool:
@@ -87,48 +110,53 @@ class Pool:
 
     def __init__(self) -> None:
         self.workers: list[_Worker] = []
-        self.busy = threading.Lock()
+        self.owner: dict[str, int] = {}  # the thread that has the workers now
+
+    def _claim(self) -> bool:
+        """Take the workers for this thread. What an interrupted call of the same thread left is its own again."""
+        me = threading.get_ident()
+        return self.owner.setdefault("thread", me) == me and all(worker.job is None for worker in self.workers)
 
     def run(self, jobs: Sequence[Callable[[], int]], prepare: Callable[[], None]) -> int | None:
         """After `prepare()`, all jobs side by side, the first here; the sum of what they return.
 
-        None, and nothing done, if another team has the workers. Raises what a job raised.
+        None, and nothing done, if another team has the workers or no more threads are to be had. Raises
+        what a job raised.
         """
-        if not self.busy.acquire(blocking=False):
+        if not self._claim():
             return None
         helpers: list[_Worker] = []
         total = 0
         try:
+            try:
+                while len(self.workers) < len(jobs) - 1:
+                    self.workers.append(_Worker())
+            except RuntimeError:  # the system has no thread for us
+                return None
+            helpers = self.workers[: len(jobs) - 1]
             prepare()
-            while len(self.workers) < len(jobs) - 1:
-                self.workers.append(_Worker())
-            for worker, job in zip(self.workers, jobs[1:], strict=False):
-                worker.job = job
-                helpers.append(worker)
-                worker.wake.release()
+            for worker, job in zip(helpers, jobs[1:], strict=True):
+                worker.give(job)
             total = jobs[0]()
         finally:
-            error = _wait(helpers)
-            total += sum(worker.result for worker in helpers)
-            self.busy.release()
-            if error is not None:
-                raise error
-        return total
+            interrupt = _wait(helpers)
+            self.owner.pop("thread", None)
+        error = interrupt or next((w.error for w in helpers if w.error is not None), None)
+        if error is not None:
+            raise error
+        return total + sum(worker.result for worker in helpers)
 
 
-def _wait(helpers: list[_Worker]) -> BaseException | None:
-    """Wait for all, come what may: they are still writing into the caller's arrays. What went wrong, if anything."""
-    problem: BaseException | None = None
-    for worker in helpers:
-        while True:
-            try:
-                worker.done.acquire()
-                break
-            except KeyboardInterrupt as error:
-                problem = error
-        problem = problem or worker.error
-        worker.job = worker.error = None
-    return problem
+def _wait(helpers: list[_Worker]) -> KeyboardInterrupt | None:
+    """Wait for all, come what may: they are still writing into the caller's arrays."""
+    interrupt = None
+    while True:
+        try:
+            for worker in helpers:
+                worker.wait()
+            return interrupt
+        except KeyboardInterrupt as error:
+            interrupt = error
 
 
 def pool() -> Pool:

@@ -8,11 +8,9 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-_LLVM_LOCK = threading.Lock()  # LLVM's global state is not ours to race on; a fork waits until it is at rest
+compiling = threading.RLock()  # one at a time traces or compiles: LLVM does not race, a fork waits for rest
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_LLVM_LOCK.acquire, after_in_parent=_LLVM_LOCK.release, after_in_child=_LLVM_LOCK.release
-    )
+    os.register_at_fork(before=compiling.acquire, after_in_parent=compiling.release, after_in_child=compiling.release)
 
 
 class UnsupportedMachine(RuntimeError):
@@ -46,7 +44,7 @@ class Target:
     def object_code(self, ir: str) -> bytes:
         """Compile IR text to an object file."""
         llvm = _llvm()
-        with _LLVM_LOCK:
+        with compiling:
             module = llvm.parse_assembly(ir)
             module.triple = self.triple
             module.verify()
@@ -99,7 +97,7 @@ class Library:
 
     def __init__(self, object_code: bytes, symbols: tuple[str, ...]) -> None:
         llvm = _llvm()
-        with _LLVM_LOCK:
+        with compiling:
             Library._count += 1
             builder = llvm.JITLibraryBuilder().add_object_img(object_code)
             for name in symbols:
@@ -107,5 +105,5 @@ class Library:
             self._tracker = builder.link(_jit(), f"featherweight{Library._count}")
 
     def __getitem__(self, symbol: str) -> int:
-        with _LLVM_LOCK:
+        with compiling:
             return self._tracker[symbol]

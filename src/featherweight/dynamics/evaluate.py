@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler import Argument, Kernel, interpret
+from featherweight.compiler import Argument, Kernel, compiling, interpret
 from featherweight.model import Model, Tree
 from featherweight.scalar import where
 from featherweight.spatial import Force, Vector
@@ -38,7 +38,7 @@ class Quantity:
         key = (self.name, extra)
         kernel = model._kernels.get(key)
         if kernel is None:
-            with model._lock:
+            with compiling:
                 kernel = model._kernels.get(key)
                 if kernel is None:
                     kernel = model._kernels[key] = self._make(model, extra)

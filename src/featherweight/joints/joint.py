@@ -6,6 +6,7 @@ A joint places its body's frame B relative to the frame A it is mounted on. Its 
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -71,9 +72,12 @@ def unit_axis(axis: Any) -> Vector:
             raise ModelError(f'axis: expected "x", "y", "z" or three numbers, got {axis!r}')
         axis = AXES[axis]
     try:
-        numbers = np.asarray(axis, dtype=float)
+        numbers = np.asarray(axis)
     except (TypeError, ValueError):
         raise ModelError(f'axis: expected "x", "y", "z" or three numbers, got {axis!r}') from None
+    if numbers.dtype.kind not in "fiu":
+        raise ModelError(f'axis: expected "x", "y", "z" or three numbers, got {axis!r}')
+    numbers = numbers.astype(float)
     if numbers.shape != (3,) or not np.isfinite(numbers).all():
         raise ModelError(f"axis: expected three finite numbers, got {axis!r}")
     largest = float(np.abs(numbers).max())
@@ -96,7 +100,7 @@ class AxisJoint(Joint):
         object.__setattr__(self, "axis", unit_axis(axis))
 
     def lift(self, f: Callable[[float], Any]) -> AxisJoint:
-        lifted = object.__new__(type(self))
+        lifted = copy.copy(self)
         object.__setattr__(lifted, "axis", self.axis.lift(f))
         return lifted
 

@@ -66,13 +66,15 @@ class Builder:
             raise ModelError(f"body {name!r}: inertia: expected featherweight.Inertia, got {type(inertia).__name__}")
         rigid = (inertia or Inertia.zero()).rigid
         self._new_name("body", name)
+        if inertia is not None and inertia.mass > 0:
+            self._check(name, rigid)
         joint_name = joint_name if joint_name is not None else f"{name}_joint"
         if not isinstance(joint_name, str) or not joint_name:
             raise ModelError(f"body {name!r}: joint_name: expected a name, got {joint_name!r}")
         if joint_name == name or joint_name in self._frames:
             raise ModelError(f"body {name!r}: the joint's name {joint_name!r} is used already; give joint_name=")
 
-        if isinstance(joint, Fixed):
+        if joint.nq == joint.nv == 0:
             self._inertias[base.body] += rigid.seen_through(X)
             self._add_frames((name, joint_name), base.body, X)
             return self
@@ -113,12 +115,8 @@ class Builder:
     def build(self) -> Model:
         """The frozen model, after the last checks."""
         for name, inertia in zip(self._names[1:], self._inertias[1:], strict=True):
-            reason = impossible(inertia)
-            if reason is not None:
-                text = f"body {name!r}: {reason}"
-                if self._policy == "strict":
-                    raise ModelError(f'{text}; correct it, or pass policy="warn" to Builder to take it as it is')
-                warnings.warn(text, stacklevel=2)
+            if not inertia.m > 0:
+                self._check(name, inertia)
         return Model(
             name=self._name,
             names=tuple(self._names),
@@ -130,6 +128,15 @@ class Builder:
             frames=self._frames,
             contact_points=tuple(self._points),
         )
+
+    def _check(self, name: str, inertia: RigidInertia) -> None:
+        """No body can have this inertia: refuse it, or warn, as the policy says."""
+        reason = impossible(inertia)
+        if reason is not None:
+            text = f"body {name!r}: {reason}"
+            if self._policy == "strict":
+                raise ModelError(f'{text}; correct it, or pass policy="warn" to Builder to take it as it is')
+            warnings.warn(text, stacklevel=3)
 
     def _frame(self, what: str, name: Any) -> Frame:
         frame = self._frames.get(name) if isinstance(name, str) else None

@@ -35,7 +35,7 @@ class Inertia:
 
     @staticmethod
     def zero() -> Inertia:
-        """No mass: only for bodies fixed to the world, or with `policy="warn"`."""
+        """No mass: for bodies that are fixed to others; moving ones need `policy="warn"`."""
         return Inertia(0.0)
 
     @staticmethod

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -60,7 +59,9 @@ class ContactPoint:
 def _find(kind: str, name: object, known: Iterable[str]) -> KeyError:
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=3)
-    if near:
+    if not names:
+        hint = "there are none"
+    elif near:
         hint = f"did you mean {' or '.join(map(repr, near))}?"
     else:
         hint = f"there are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}"
@@ -86,7 +87,6 @@ class Model:
     contact_points: tuple[ContactPoint, ...]
     _kernels: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
     _entries: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    _lock: Any = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
@@ -187,12 +187,11 @@ class Model:
         return repr((self.parent, joints, self.X_tree, self.inertias, self.gravity_vector))
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_kernels", "_entries", "_lock")}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_kernels", "_entries")}
         return {**state, "frames": dict(self.frames)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        fresh = {"_kernels": {}, "_entries": {}, "_lock": threading.Lock()}
-        self.__dict__.update(state, frames=MappingProxyType(state["frames"]), **fresh)
+        self.__dict__.update(state, frames=MappingProxyType(state["frames"]), _kernels={}, _entries={})
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.nb} bodies, nq {self.nq}, nv {self.nv}>"

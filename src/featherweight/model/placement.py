@@ -65,6 +65,9 @@ class Placement:
                 or np.linalg.det(matrix) < 0
             ):
                 raise ModelError("rotation: expected an orthogonal matrix with determinant +1")
+            if np.abs(matrix @ matrix.T - np.eye(3)).max() > 1e-12:  # the nearest rotation
+                left, _, right = np.linalg.svd(matrix)
+                matrix = left @ right
             R = Matrix.of(matrix.tolist())
         else:
             R = Matrix.identity()

@@ -30,11 +30,6 @@ class Transform(NamedTuple):
         force = self.E.transposed_times(f.force)
         return Force(self.E.transposed_times(f.moment) + self.r.cross(force), force)
 
-    @property
-    def inverse(self) -> Transform:
-        """From B to A."""
-        return Transform(self.E.T, -(self.E @ self.r))
-
     def lift(self, f: Callable[[Any], Any]) -> Transform:
         """The transform with `f` applied to each number."""
         return Transform(self.E.lift(f), self.r.lift(f))
