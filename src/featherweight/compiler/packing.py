@@ -7,6 +7,8 @@ again, so no lane needs a mask. With one lane a row is copied as it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from featherweight.compiler.emit import Lanes
 
 UNROLL = 8
@@ -98,7 +100,7 @@ start:
 """
 
 
-def _column_loop(lanes: Lanes, block: str, single: str, result: str, start: str) -> str:
+def _column_loop(lanes: Lanes, block: str, single: str, finish: Callable[[str], str], start: str) -> str:
     """Columns W at a time, the last block overlapping the one before it; one by one if there are fewer."""
     w = lanes.width
     return f"""
@@ -115,7 +117,7 @@ block:
   %end = icmp sge i64 %c1, %n
   br i1 %end, label %blockend, label %block
 blockend:
-  {result.replace("ACC", "%accb")}
+  {finish("%accb")}
 single:
   %s = phi i64 [0, %{start}], [%s1, %single]
   %accs0 = phi {lanes.int} [zeroinitializer, %{start}], [%accs, %single]
@@ -124,7 +126,7 @@ single:
   %sm = icmp slt i64 %s1, %n
   br i1 %sm, label %single, label %singleend
 singleend:
-  {result.replace("ACC", "%accs")}
+  {finish("%accs")}
 """
 
 
@@ -165,7 +167,7 @@ def _pack(lanes: Lanes) -> str:
 define internal {lanes.int} @pack({PACK_ARGUMENTS}) noinline #0 {{
 entry:
   {_row_pointers(lanes)}
-  {_column_loop(lanes, join(block), join(single), f"ret {lanes.int} ACC", "start")}
+  {_column_loop(lanes, join(block), join(single), lambda bad: f"ret {lanes.int} {bad}", "start")}
 }}
 """
 
@@ -209,7 +211,7 @@ def _unpack(lanes: Lanes) -> str:
 define internal {lanes.int} @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
 entry:
   {_row_pointers(lanes)}
-  {_column_loop(lanes, join(block), join(single), f"ret {lanes.int} ACC", "start")}
+  {_column_loop(lanes, join(block), join(single), lambda bad: f"ret {lanes.int} {bad}", "start")}
 }}
 """
 
@@ -249,10 +251,7 @@ def _one_row_loop(native: Lanes, copy: bool) -> str:
         _check_finite("accs", ["%sv"], "%accs0", native),
         *store_one,
     ]
-    loop = _column_loop(native, join(block), join(single), "ret i64 ACC", "entry")
-    for acc in ("%accb", "%accs"):
-        loop = loop.replace(f"ret i64 {acc}", _reduce(native, acc))
-    return loop
+    return _column_loop(native, join(block), join(single), lambda bad: _reduce(native, bad), "entry")
 
 
 def _pack_one(native: Lanes) -> str:
