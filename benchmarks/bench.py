@@ -88,6 +88,11 @@ def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
             fma = peak.fma_per_second()
         # in turns too: the clock must be the same for one thread and two
         one, two = best([partial(threaded, 1, all_states), partial(threaded, 2, all_states)], [1, 1], rounds)
+        many = [np.tile(a, (16, 1)) for a in (q, v, x)]
+        large = partial(getattr(fw, function), ours, *many)
+        large_one = large_two = 1.0
+        if function != "mass_matrix":  # its result would take gigabytes
+            large_one, large_two = best([partial(threaded, 1, large, 2), partial(threaded, 2, large, 2)], [1, 1], 6)
         operations = ours._kernels[function, ()].plan.operations
         row = {
             "robot": name,
@@ -99,6 +104,7 @@ def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
             "batch_ns": 1e9 * batch / BATCH,
             "pinocchio_batch_ns": 1e9 * (peer_batches[0] / BATCH if peer_batches else peer_single),
             "two_threads": one / two,
+            "two_threads_large": large_one / large_two,
             "fma_peak_fraction": operations * BATCH / batch / fma,
         }
         row["batch_ratio"] = row["pinocchio_batch_ns"] / row["batch_ns"]
@@ -110,9 +116,9 @@ def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def threaded(n: int, f: Callable[[], Any]) -> None:
+def threaded(n: int, f: Callable[[], Any], calls: int = 10) -> None:
     with fw.threads(n):
-        for _ in range(10):
+        for _ in range(calls):
             f()
 
 

@@ -34,6 +34,7 @@ def tables(result: dict[str, Any]) -> str:
                 f"{r['pinocchio_batch_ns']:.0f} ns",
                 f"**{r['batch_ratio']:.0f}×**",
                 f"{r['two_threads']:.2f}×",
+                "–" if r["function"] == "mass_matrix" else f"{r['two_threads_large']:.2f}×",
                 f"{100 * r['fma_peak_fraction']:.0f} %"
                 + (f" ({100 * r['fill_fraction']:.0f} % of fill)" if "fill_fraction" in r else ""),
             ]
@@ -53,7 +54,16 @@ def tables(result: dict[str, Any]) -> str:
             f"{result['two_cores']:.2f} times the work of one on this machine. The last column is operations a "
             "second over one core's peak of fused multiply-adds:",
             _table(
-                ["robot", "function", "featherweight", "Pinocchio", "ratio", "two threads", "of the peak"],
+                [
+                    "robot",
+                    "function",
+                    "featherweight",
+                    "Pinocchio",
+                    "ratio",
+                    "two threads",
+                    "… 65 536 states",
+                    "of the peak",
+                ],
                 batch,
             ),
             "First `forward_dynamics` in a new process (tracing and compiling, or found in the cache):",
