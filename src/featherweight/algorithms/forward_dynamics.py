@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featherweight.algorithms.inverse_dynamics import combine
-from featherweight.algorithms.linear import Factored, factor
+from featherweight.algorithms.linear import Factored, combine, factor
 from featherweight.model import Tree
 from featherweight.spatial import Force, Motion
 
@@ -38,7 +37,7 @@ def forward_dynamics(
         u[i] = [tau_k - s.dot(pA[i]) for tau_k, s in zip(tau[joint.v], S[i], strict=True)]  # u = τ - Sᵀ p^A
         if parent > 0:
             Ia = IA[i].minus_outer(D[i].right_divide(U[i]), U[i])  # I^a = I^A - U D⁻¹ Uᵀ
-            pa = pA[i] + Ia @ c[i] + forces(U[i], D[i].solve(u[i]))  # p^a = p^A + I^a c + U D⁻¹ u
+            pa = pA[i] + Ia @ c[i] + combine(U[i], D[i].solve(u[i]))  # p^a = p^A + I^a c + U D⁻¹ u
             IA[parent] = IA[parent] + Ia.seen_through(X[i])
             pA[parent] = pA[parent] + X[i].back(pa)
 
@@ -49,11 +48,3 @@ def forward_dynamics(
         a[joint.v] = D[i].solve([u_k - A_free.dot(U_k) for u_k, U_k in zip(u[i], U[i], strict=True)])
         A[i] = A_free + combine(S[i], a[joint.v])
     return a, D
-
-
-def forces(U: Sequence[Force], x: Sequence[Any]) -> Force:
-    """U x, for columns U."""
-    total = Force.zero()
-    for column, number in zip(U, x, strict=True):
-        total = total + column * number
-    return total

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from featherweight.algorithms.linear import combine
 from featherweight.model import Tree
 from featherweight.spatial import Force, Motion
 
@@ -34,11 +35,3 @@ def inverse_dynamics(
         tau[joint.v] = [s.dot(F[i]) for s in S[i]]  # τ = Sᵀ f
         F[parent] = F[parent] + X[i].back(F[i])
     return tau, F
-
-
-def combine(S: Sequence[Motion], x: Sequence[Any]) -> Motion:
-    """S x, for columns S."""
-    total = Motion.zero()
-    for column, number in zip(S, x, strict=True):
-        total = total + column * number
-    return total

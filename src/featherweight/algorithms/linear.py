@@ -1,13 +1,23 @@
-"""Small symmetric systems over any scalar: D = L diag(d) Lᵀ, the blocks of joints."""
+"""Linear algebra of single joints over any scalar: columns, and small symmetric systems D = L diag(d) Lᵀ."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from featherweight.scalar import reciprocal
-from featherweight.spatial import Force, Vector
+from featherweight.spatial import Force, Motion, Vector
+
+Column = TypeVar("Column", Motion, Force)
+
+
+def combine(columns: Sequence[Column], x: Sequence[Any]) -> Column:
+    """S x or U x: the sum of six-dimensional columns, each with its number."""
+    total = columns[0] * x[0]
+    for column, number in zip(columns[1:], x[1:], strict=True):
+        total = total + column * number
+    return total
 
 
 @dataclass(frozen=True)
