@@ -14,11 +14,11 @@ from featherweight.compiler.arguments import address_of
 from featherweight.compiler.driver import BLOCK, COUNT
 from featherweight.compiler.module import WORTH_A_THREAD
 from featherweight.compiler.plan import Plan
-from featherweight.compiler.pool import pool, thread_count
+from featherweight.compiler.pool import BELL, pool, thread_count
 from featherweight.compiler.target import Library, Target, host, llvm_version
 
-# run(address of the call's address, workspace, taken, k, n) releases the interpreter lock
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
+# run(address of the call's address, workspace, taken, k, n, bell) releases the interpreter lock
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2, ctypes.c_void_p)
 
 
 class Code:
@@ -100,7 +100,9 @@ class Team:
         self._taken = (ctypes.c_int64 * n)()
         self._workspaces = [code.workspace() for _ in range(n)]
         call, taken = ctypes.addressof(self._call), ctypes.addressof(self._taken)
-        self.jobs = [partial(code.run, call, address_of(ws), taken, k, n) for k, ws in enumerate(self._workspaces)]
+        self.jobs = [
+            partial(code.run, call, address_of(ws), taken, k, n, BELL) for k, ws in enumerate(self._workspaces)
+        ]
 
     def take(self, call: int) -> None:
         """Get ready for the call at this address."""

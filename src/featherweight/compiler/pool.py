@@ -6,12 +6,15 @@ schedule: it only wakes the workers and waits for them.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
+
+from featherweight.compiler.target import Library, host
 
 _limit: int | None = None
 _pool: Pool | None = None
@@ -62,23 +65,72 @@ class threads:
         _limit = self._before
 
 
+_bell = ctypes.c_int64()  # native code raises it when a batch begins
+BELL = ctypes.addressof(_bell)
+WATCH = 2000  # looks at the bell; about 100 us
+
+
+@functools.cache
+def _watcher() -> Callable[[int, int, int], None]:
+    """watch(bell, heard, looks): returns when the bell is not what was heard, or after so many looks."""
+    target = host()
+    arm = target.arch == "arm"
+    pause = "call void @llvm.aarch64.hint(i32 1)" if arm else "call void @llvm.x86.sse2.pause()"
+    ir = f"""
+declare void {"@llvm.aarch64.hint(i32)" if arm else "@llvm.x86.sse2.pause()"}
+define void @watch(ptr %bell, i64 %heard, i64 %looks) nounwind {{
+entry:
+  br label %look
+look:
+  %left = phi i64 [%looks, %entry], [%left1, %wait]
+  %now = load atomic i64, ptr %bell acquire, align 8
+  %same = icmp eq i64 %now, %heard
+  %more = icmp sgt i64 %left, 0
+  %again = and i1 %same, %more
+  br i1 %again, label %wait, label %end
+wait:
+  {pause}
+  %left1 = sub i64 %left, 1
+  br label %look
+end:
+  ret void
+}}
+"""
+    library = Library(target.object_code(ir), ("watch",))
+    prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    function = prototype(library["watch"])
+    function.library = library  # type: ignore[attr-defined]
+    return function
+
+
 class _Worker:
     """A thread that does a job when it is given one. It has a job from then on until the job is done: whoever
-    waits looks at that, so an interrupt between any two steps loses nothing."""
+    waits looks at that, so an interrupt between any two steps loses nothing.
+
+    After a job it watches the bell for a while, in native code, before it goes to sleep: waking takes 30 us.
+    """
 
     def __init__(self) -> None:
         self.job: Callable[[], int] | None = None
         self.result = 0
         self.error: BaseException | None = None
+        self._asleep = False
         self._wake, self._done = threading.Lock(), threading.Lock()
         self._wake.acquire()
         self._done.acquire()
         threading.Thread(target=self._loop, name="featherweight", daemon=True).start()
 
     def _loop(self) -> None:
+        watch = _watcher()
         while True:
-            self._wake.acquire()
+            heard = _bell.value
             if self.job is None:
+                watch(BELL, heard, WATCH)
+            if self.job is None:
+                self._asleep = True
+                if self.job is None:
+                    self._wake.acquire()
+                self._asleep = False
                 continue
             try:
                 self.result = self.job()
@@ -92,7 +144,8 @@ class _Worker:
     def give(self, job: Callable[[], int]) -> None:
         self.result, self.error = 0, None
         self.job = job
-        self._nudge()
+        if self._asleep:
+            self._nudge()
 
     def _nudge(self) -> None:
         if self._wake.locked():
@@ -109,6 +162,7 @@ class Pool:
     """Workers that stay. One team of jobs at a time has them."""
 
     def __init__(self) -> None:
+        _watcher()
         self.workers: list[_Worker] = []
         self.owner: dict[str, int] = {}  # the thread that has the workers now
 
