@@ -87,12 +87,12 @@ def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
             batch, *peer_batches = best(functions, [10, 1][: len(functions)], rounds)
             fma = peak.fma_per_second()
         # in turns too: the clock must be the same for one thread and two
-        one, two = best([partial(threaded, 1, all_states), partial(threaded, 2, all_states)], [1, 1], rounds)
+        one, two = best([partial(threaded, 1, all_states, 30), partial(threaded, 2, all_states, 30)], [1, 1], rounds)
         many = [np.tile(a, (16, 1)) for a in (q, v, x)]
         large = partial(getattr(fw, function), ours, *many)
         large_one = large_two = 1.0
         if function != "mass_matrix":  # its result would take gigabytes
-            large_one, large_two = best([partial(threaded, 1, large, 2), partial(threaded, 2, large, 2)], [1, 1], 6)
+            large_one, large_two = best([partial(threaded, 1, large, 3), partial(threaded, 2, large, 3)], [1, 1], 6)
         operations = ours._kernels[function, ()].plan.operations
         row = {
             "robot": name,
@@ -116,7 +116,7 @@ def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def threaded(n: int, f: Callable[[], Any], calls: int = 10) -> None:
+def threaded(n: int, f: Callable[[], Any], calls: int) -> None:
     with fw.threads(n):
         for _ in range(calls):
             f()
