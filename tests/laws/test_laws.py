@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 
 import featherweight as fw
-from featherweight.spatial import from_quaternion
+from featherweight.spatial import Motion, from_quaternion
 from laws.random_trees import states, trees
 
 law = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -70,6 +70,21 @@ def test_forward_dynamics_solves_the_equation_of_motion(model: fw.Model) -> None
     M, c = fw.mass_matrix(model, q), fw.inverse_dynamics(model, q, v, np.zeros_like(v))
     a = np.linalg.solve(M, (tau - c)[..., None])[..., 0]
     close(fw.forward_dynamics(model, q, v, tau), a, 1e-12 * max(1.0, np.linalg.cond(M).max() / 1e3))
+
+
+@law
+@given(trees())
+def test_the_mass_matrix_gives_the_kinetic_energy(model: fw.Model) -> None:
+    """½ vᵀMv = Σ ½ V·(I V), with the twist of every body found by a recursion of its own."""
+    q, v, _ = (x[0] for x in states(model, 1))
+    tree = model.over(float, lambda: None)
+    V = [Motion.zero()]
+    energy = 0.0
+    for i, parent, joint in tree.outward():
+        X = joint.transform(q) @ tree.X_tree[i]
+        V.append(sum((s * x for s, x in zip(joint.subspace(q), v[joint.v], strict=True)), X @ V[parent]))
+        energy += 0.5 * V[i].dot(tree.I[i] @ V[i])
+    close(np.array(0.5 * v @ fw.mass_matrix(model, q) @ v), np.array(energy))
 
 
 @law

@@ -128,7 +128,8 @@ def test_near_singular_robot_against_forty_digits(base: str) -> None:
 
 @pytest.mark.parametrize(("name", "base"), CASES)
 def test_forward_dynamics_undoes_inverse_dynamics(name: str, base: str) -> None:
-    """ABA ∘ RNEA = identity to 1e-12, or to what the rounding of τ alone makes of a near-singular M."""
+    """ABA ∘ RNEA = identity to 1e-12. Not so on icub, whose M is nearly singular: there the error is what the
+    rounding of τ alone makes of it, above 1e-12 in nine states of ten."""
     ours = robot(name, base)
     q, v, a = random_states(pinocchio_model(name, base), STATES)
     tau = fw.inverse_dynamics(ours, q, v, a)
@@ -137,5 +138,4 @@ def test_forward_dynamics_undoes_inverse_dynamics(name: str, base: str) -> None:
     size = np.linalg.norm(a, axis=1)
     from_rounding = np.finfo(float).eps * np.linalg.norm(tau, axis=1) / np.maximum(least, 1e-300) / size
     error = np.linalg.norm(back - a, axis=1) / size
-    assert np.median(error / np.maximum(1, from_rounding / 1e-12)) <= 1e-12
-    assert (error <= np.maximum(1e-12, 10 * from_rounding)).all()
+    assert (error <= (np.maximum(1e-12, 10 * from_rounding) if name == "icub" else 1e-12)).all()

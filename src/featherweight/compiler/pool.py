@@ -68,6 +68,7 @@ class threads:
 _bell = ctypes.c_int64()  # native code raises it when a batch begins
 BELL = ctypes.addressof(_bell)
 WATCH = 2000  # looks at the bell; about 100 us
+_kept: list[Library] = []  # code that workers run: it stays for good
 
 
 @functools.cache
@@ -97,10 +98,8 @@ end:
 }}
 """
     library = Library(target.object_code(ir), ("watch",))
-    prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    function = prototype(library["watch"])
-    function.library = library  # type: ignore[attr-defined]
-    return function
+    _kept.append(library)
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(library["watch"])
 
 
 class _Worker:
