@@ -6,6 +6,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from compiler.test_same_bits import branching_robot
+from featherweight.compiler.mailbox import emit_handover
 from featherweight.compiler.target import Target
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 
@@ -89,6 +90,14 @@ def test_code_for_other_machines_needs_nothing_from_outside(name, lanes):
     data = target.object_code(KERNEL.ir(width, target))
     defined, undefined = symbols(data)
     assert {"run", "entry"} <= defined
+    assert undefined == set()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_hand_over_between_threads_needs_nothing_from_outside(name):
+    target = TARGETS[name]
+    defined, undefined = symbols(target.object_code(emit_handover(target.arch)))
+    assert {"serve", "team", "finish"} <= defined
     assert undefined == set()
 
 

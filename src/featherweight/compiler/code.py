@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ from featherweight.compiler.arguments import address_of
 from featherweight.compiler.driver import BLOCK, COUNT
 from featherweight.compiler.module import WORTH_A_THREAD
 from featherweight.compiler.plan import Plan
-from featherweight.compiler.pool import BELL, pool, thread_count
+from featherweight.compiler.pool import Team, pool, thread_count
 from featherweight.compiler.target import Library, Target, host, llvm_version
 
-# run(address of the call's address, workspace, taken, k, n, bell) releases the interpreter lock
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2, ctypes.c_void_p)
+# run(call, workspace, taken, k, n) releases the interpreter lock
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
 
 
 class Code:
@@ -48,10 +47,11 @@ class Code:
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
         self.library = Library(object_code, ("run", "entry"))
-        self.run = _RUN(self.library["run"])
+        self._run = self.library["run"]
+        self.run = _RUN(self._run)
         self.entry: Any = None
         self._teams: dict[int, Team] = {}
-        self._alone: list[Team] = []  # not in use: calls from several Python threads have one each
+        self._workspaces: list[np.ndarray] = []  # not in use: calls from several Python threads have one each
         if name and stored is None:
             cache.write(name, facts, object_code)
 
@@ -75,36 +75,17 @@ class Code:
         if n > 1:
             team = self._teams.get(n)
             if team is None:
-                team = self._teams.setdefault(n, Team(self, n))
-            bad = pool().run(team.jobs, lambda: team.take(call))
+                team = self._teams.setdefault(n, Team(self._run, [self.workspace() for _ in range(n)]))
+            bad = pool().run(team, call)
         if bad is None:  # one thread is enough, or the others are at work
             try:
-                alone = self._alone.pop()
+                ws = self._workspaces.pop()
             except IndexError:
-                alone = Team(self, 1)
-            alone.take(call)
-            bad = alone.jobs[0]()
-            self._alone.append(alone)
+                ws = self.workspace()
+            bad = self.run(call, address_of(ws), ctypes.byref(ctypes.c_int64()), 0, 1)
+            self._workspaces.append(ws)
         return bad > 0
 
     def run_many(self, call: int) -> bool | None:
         """For the entry point: run the rows of the call at this address; None if all are good."""
         return self.run_rows(call, ctypes.c_int64.from_address(call + 8 * COUNT).value) or None
-
-
-class Team:
-    """n threads for one module: a workspace and a ready-made call for each. Used by one call at a time."""
-
-    def __init__(self, code: Code, n: int) -> None:
-        self._call = ctypes.c_int64()
-        self._taken = (ctypes.c_int64 * n)()
-        self._workspaces = [code.workspace() for _ in range(n)]
-        call, taken = ctypes.addressof(self._call), ctypes.addressof(self._taken)
-        self.jobs = [
-            partial(code.run, call, address_of(ws), taken, k, n, BELL) for k, ws in enumerate(self._workspaces)
-        ]
-
-    def take(self, call: int) -> None:
-        """Get ready for the call at this address."""
-        self._call.value = call
-        ctypes.memset(self._taken, 0, ctypes.sizeof(self._taken))

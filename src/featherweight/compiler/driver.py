@@ -223,23 +223,15 @@ end:
 
 
 def _run() -> str:
-    """`@run(callp, ws, taken, k, n)`: the part of thread k of n in the call that `callp` points to.
+    """`@run(call, ws, taken, k, n)`: the part of thread k of n in a call.
 
     Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end;
     `taken[stretch]` counts what both have begun, so they meet where the slower one is. Each has the same
-    rows again in the next call, still in its cache. Thread 0 first raises `bell`, for workers that are still
-    watching it. Returns how many packs had a bad row.
+    rows again in the next call, still in its cache. Returns how many packs had a bad row.
     """
     return f"""
-define i64 @run(ptr %callp, ptr %ws, ptr %taken, i64 %k, i64 %n, ptr %bell) #0 {{
+define i64 @run(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n) #0 {{
 entry:
-  %lead = icmp eq i64 %k, 0
-  br i1 %lead, label %ring, label %begin
-ring:
-  %rung = atomicrmw add ptr %bell, i64 1 seq_cst
-  br label %begin
-begin:
-  %call = load ptr, ptr %callp
   %countp = getelementptr i64, ptr %call, i64 {COUNT}
   %count = load i64, ptr %countp
   %rounded = add i64 %count, {BLOCK - 1}
@@ -262,8 +254,8 @@ begin:
   %mine = getelementptr i64, ptr %taken, i64 %s
   br label %take
 take:
-  %bad = phi i64 [0, %begin], [%bad1, %work]
-  %block = phi i64 [%start, %begin], [%block1, %work]
+  %bad = phi i64 [0, %entry], [%bad1, %work]
+  %block = phi i64 [%start, %entry], [%block1, %work]
   %before = atomicrmw add ptr %mine, i64 1 monotonic
   %more = icmp slt i64 %before, %share
   br i1 %more, label %work, label %done

@@ -1,7 +1,7 @@
-"""A small pool of threads for batches: workers wait on locks, the caller works too.
+"""A small pool of threads for batches: the caller works too.
 
-Native code releases the interpreter lock and takes its rows by itself, so a pool has nothing to
-schedule: it only wakes the workers and waits for them.
+Native code takes its rows by itself, so a pool has nothing to schedule: it wakes the workers that sleep,
+the rest is a hand-over in native code.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import ctypes
 import functools
 import os
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 
 import numpy as np
 
-from featherweight.compiler.target import Library, host
+from featherweight.compiler.arguments import address_of
+from featherweight.compiler.mailbox import BOX_WORDS, BUSY, DESK_WORDS, NOT_DONE, handover
 
 _limit: int | None = None
 _pool: Pool | None = None
@@ -65,151 +67,95 @@ class threads:
         _limit = self._before
 
 
-_bell = ctypes.c_int64()  # native code raises it when a batch begins
-BELL = ctypes.addressof(_bell)
-WATCH = 2000  # looks at the bell; about 100 us
-_kept: list[Library] = []  # code that workers run: it stays for good
-
-
-@functools.cache
-def _watcher() -> Callable[[int, int, int], None]:
-    """watch(bell, heard, looks): returns when the bell is not what was heard, or after so many looks."""
-    target = host()
-    arm = target.arch == "arm"
-    pause = "call void @llvm.aarch64.hint(i32 1)" if arm else "call void @llvm.x86.sse2.pause()"
-    ir = f"""
-declare void {"@llvm.aarch64.hint(i32)" if arm else "@llvm.x86.sse2.pause()"}
-define void @watch(ptr %bell, i64 %heard, i64 %looks) nounwind {{
-entry:
-  br label %look
-look:
-  %left = phi i64 [%looks, %entry], [%left1, %wait]
-  %now = load atomic i64, ptr %bell acquire, align 8
-  %same = icmp eq i64 %now, %heard
-  %more = icmp sgt i64 %left, 0
-  %again = and i1 %same, %more
-  br i1 %again, label %wait, label %end
-wait:
-  {pause}
-  %left1 = sub i64 %left, 1
-  br label %look
-end:
-  ret void
-}}
-"""
-    library = Library(target.object_code(ir), ("watch",))
-    _kept.append(library)
-    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(library["watch"])
+WATCH = 2000  # looks at its box before a worker sleeps; about 100 us
+PATIENCE = 200_000  # looks of the caller at a worker's last block; about 10 ms
 
 
 class _Worker:
-    """A thread that does a job when it is given one. It has a job from then on until the job is done: whoever
-    waits looks at that, so an interrupt between any two steps loses nothing.
-
-    After a job it watches the bell for a while, in native code, before it goes to sleep: waking takes 30 us.
-    """
+    """A thread with a box: it does what is posted there, in native code. Between two jobs it watches the box for a
+    while before it goes to sleep, for waking takes 30 us."""
 
     def __init__(self) -> None:
-        self.job: Callable[[], int] | None = None
-        self.result = 0
-        self.error: BaseException | None = None
-        self._asleep = False
-        self._wake, self._done = threading.Lock(), threading.Lock()
-        self._wake.acquire()
-        self._done.acquire()
+        self.box = np.zeros(2 * BOX_WORDS, dtype=np.int64)
+        self.address = -(-address_of(self.box) // 128) * 128
+        self._alarm = threading.Lock()
+        self._alarm.acquire()
         threading.Thread(target=self._loop, name="featherweight", daemon=True).start()
 
     def _loop(self) -> None:
-        watch = _watcher()
+        serve = handover().serve
         while True:
-            heard = _bell.value
-            if self.job is None:
-                watch(BELL, heard, WATCH)
-            if self.job is None:
-                self._asleep = True
-                if self.job is None:
-                    self._wake.acquire()
-                self._asleep = False
-                continue
-            try:
-                self.result = self.job()
-            except BaseException as error:  # the caller raises it
-                self.error = error
-            finally:
-                self.job = None
-                if self._done.locked():
-                    self._done.release()
+            serve(self.address, WATCH)
+            self._alarm.acquire()
 
-    def give(self, job: Callable[[], int]) -> None:
-        self.result, self.error = 0, None
-        self.job = job
-        if self._asleep:
-            self._nudge()
+    def wake(self) -> None:
+        """So that it looks at its box once more before it sleeps."""
+        if self._alarm.locked():
+            self._alarm.release()
 
-    def _nudge(self) -> None:
-        if self._wake.locked():
-            self._wake.release()
 
-    def wait(self) -> None:
-        """Until it has no job."""
-        while self.job is not None:
-            if not self._done.acquire(timeout=0.05):
-                self._nudge()
+class Team:
+    """n threads for one module: a workspace for each. Used by one call at a time."""
+
+    def __init__(self, run: int, workspaces: Sequence[np.ndarray]) -> None:
+        self.n = len(workspaces)
+        self.run = run
+        self._workspaces = tuple(workspaces)
+        self.workspaces = (ctypes.c_void_p * self.n)(*map(address_of, workspaces))
+        self.taken = (ctypes.c_int64 * self.n)()
 
 
 class Pool:
-    """Workers that stay. One team of jobs at a time has them."""
+    """Workers that stay. One team at a time has them."""
 
     def __init__(self) -> None:
-        _watcher()
+        self._native = handover()
+        self._memory = np.zeros(2 * DESK_WORDS, dtype=np.int64)
+        self._desk = -(-address_of(self._memory) // 128) * 128
+        self._boxes = (ctypes.c_void_p * 0)()
         self.workers: list[_Worker] = []
-        self.owner: dict[str, int] = {}  # the thread that has the workers now
 
-    def _claim(self) -> bool:
-        """Take the workers for this thread. What an interrupted call of the same thread left is its own again."""
-        me = threading.get_ident()
-        return self.owner.setdefault("thread", me) == me and all(worker.job is None for worker in self.workers)
-
-    def run(self, jobs: Sequence[Callable[[], int]], prepare: Callable[[], None]) -> int | None:
-        """After `prepare()`, all jobs side by side, the first here; the sum of what they return.
-
-        None, and nothing done, if another team has the workers or no more threads are to be had. Raises
-        what a job raised.
-        """
-        if not self._claim():
-            return None
-        helpers: list[_Worker] = []
-        total = 0
+    def _hire(self, n: int) -> bool:
+        """Have n workers; False if the system has no thread for us."""
         try:
-            try:
-                while len(self.workers) < len(jobs) - 1:
-                    self.workers.append(_Worker())
-            except RuntimeError:  # the system has no thread for us
-                return None
-            helpers = self.workers[: len(jobs) - 1]
-            prepare()
-            for worker, job in zip(helpers, jobs[1:], strict=True):
-                worker.give(job)
-            total = jobs[0]()
+            while len(self.workers) < n:
+                self.workers.append(_Worker())
+        except RuntimeError:
+            return False
         finally:
-            interrupt = _wait(helpers)
-            self.owner.pop("thread", None)
-        error = interrupt or next((w.error for w in helpers if w.error is not None), None)
-        if error is not None:
-            raise error
-        return total + sum(worker.result for worker in helpers)
+            if len(self._boxes) < len(self.workers):
+                self._boxes = (ctypes.c_void_p * len(self.workers))(*(w.address for w in self.workers))
+        return True
 
+    def run(self, team: Team, call: int) -> int | None:
+        """All parts of the call at this address, side by side, the first here; how many packs had a bad row.
 
-def _wait(helpers: list[_Worker]) -> KeyboardInterrupt | None:
-    """Wait for all, come what may: they are still writing into the caller's arrays."""
-    interrupt = None
-    while True:
+        None, and nothing done, if another team has the workers or no more threads are to be had.
+        """
+        helpers = team.n - 1
+        if len(self._boxes) < helpers and not self._hire(helpers):
+            return None
+        for worker in self.workers[:helpers]:
+            worker.wake()
+        me, boxes = threading.get_ident(), self._boxes
+        interrupt = None
+        bad = NOT_DONE
         try:
-            for worker in helpers:
-                worker.wait()
-            return interrupt
+            bad = self._native.team(
+                self._desk, me, boxes, team.n, team.run, call, team.workspaces, team.taken, PATIENCE
+            )
         except KeyboardInterrupt as error:
             interrupt = error
+        # whatever happens: they may still be writing into the caller's arrays
+        while bad == NOT_DONE:
+            try:
+                bad = self._native.finish(self._desk, me, boxes, team.n, PATIENCE)
+                time.sleep(0)
+            except KeyboardInterrupt as error:
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
+        return None if bad == BUSY else bad
 
 
 def pool() -> Pool:
