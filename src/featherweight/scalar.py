@@ -95,3 +95,78 @@ def maximum(a: Any, b: Any) -> Any:
 def absolute(x: Any) -> Any:
     """|x|."""
     return abs(x)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1."""
+    return where(x > 0, 1, where(x < 0, -1, 0))
+
+
+def logical_not(condition: Any) -> Any:
+    """Where the condition does not hold: ~ of a bool would be a number."""
+    if isinstance(condition, Condition):
+        return ~condition
+    if isinstance(condition, (np.ndarray, np.generic)):
+        return np.logical_not(condition)
+    if isinstance(condition, bool):
+        return not condition
+    return _library(condition).Not(condition)
+
+
+def atan2(y: Any, x: Any) -> Any:
+    """The angle of the point (x, y) [rad], from -π to π; 0 at the origin."""
+    if isinstance(y, Node) or isinstance(x, Node):
+        return _traced_atan2(y, x)
+    if isinstance(y, (np.ndarray, np.generic)) or isinstance(x, (np.ndarray, np.generic)):
+        return np.arctan2(y, x)
+    if isinstance(y, (float, int)) and isinstance(x, (float, int)):
+        return math.atan2(y, x)
+    return _library(x if isinstance(y, (float, int)) else y).atan2(y, x)
+
+
+# atan u = u + u³ Σ c_j u^2j for |u| ≤ 1/2 to 4e-18: interpolated at Chebyshev points of u², with 60 digits
+ATAN = (
+    -0.3333333333333333,
+    0.19999999999999488,
+    -0.14285714285599188,
+    0.11111111100917376,
+    -0.09090908620322523,
+    0.07692294712540285,
+    -0.06666435677235948,
+    0.05879578429582425,
+    -0.05240099507994713,
+    0.04628024868570153,
+    -0.03806653672057366,
+    0.025006503566489507,
+    -0.009215792047089858,
+)
+QUARTER_PI = (math.pi / 4, 3.061616997868383e-17)  # π/4 in two parts
+
+
+def _traced_atan2(y: Any, x: Any) -> Any:
+    """atan2 = k π/4 ± atan u with k whole and |u| ≤ 1/2, within 2 ulp."""
+    width, height = abs(x), abs(y)
+    steep, backward = height > width, x < 0
+
+    # u = t for t = small / large ≤ 1/2, else (t - 1) / (t + 1), an eighth of a turn further on; no sum overflows
+    small, large = minimum(width, height), maximum(width, height)
+    scale = where(large > 1, 0.5, 1.0)
+    small, large = scale * small, scale * large
+    far = 2 * small > large
+    above = where(far, small - large, small)
+    below = where(far, small + large, large)
+    u = above / where(below > 0, below, 1.0)
+
+    # undo the reflections at the diagonal and at the two axes
+    eighths = where(far, 1.0, 0.0)
+    for mirrored, whole in ((steep, 2), (backward, 4), (y < 0, 0)):
+        eighths, u = where(mirrored, whole - eighths, eighths), where(mirrored, -u, u)
+
+    # sum the small terms by themselves (a choice keeps them out of the last chain), then the large ones, fused
+    square = u * u
+    series: Any = 0.0
+    for c in reversed(ATAN):
+        series = series * square + c
+    high, low = QUARTER_PI
+    rest = where(far | steep | backward, (u * square) * series + eighths * low, (u * square) * series)
+    return u + rest + eighths * high

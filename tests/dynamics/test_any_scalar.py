@@ -35,7 +35,7 @@ def over(model: fw.Model, scalar: Any, q: Any, v: Any, x: Any) -> list[np.ndarra
     return [
         np.array(algorithms.forward_dynamics(trees, q, v, x, None)[0]),
         np.array(algorithms.inverse_dynamics(trees, q, v, x, None)[0]),
-        np.array(algorithms.mass_matrix(trees, q, model.nv)),
+        np.array(algorithms.mass_matrix(trees, q)),
         np.array([[e for row in X.E.T for e in row] for X in poses]),
         np.array([list(X.r) for X in poses]),
     ]
@@ -85,7 +85,7 @@ def test_symbols_agree_with_numbers(name: str) -> None:
     q, v, x = (sympy.symbols(f"{s}0:{model.nv}", real=True) for s in ("q", "v", "x"))
     tree = model.over(sympy.nsimplify, lambda: None)
     tau = algorithms.inverse_dynamics(tree, q, v, x, None)[0]
-    M = algorithms.mass_matrix(tree, q, model.nv)
+    M = algorithms.mass_matrix(tree, q)
     a = algorithms.forward_dynamics(tree, q, v, x, None)[0]
     numbers = [states(model, 1, seed=3)[k][0] for k in range(3)]
     values = {

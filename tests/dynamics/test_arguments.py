@@ -531,7 +531,7 @@ def in_many_digits(call, values):
             forces = algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], f_ext)[1]
             flat = [[0] * 6 + [e for f in forces[1:] for e in (*f.force, *f.moment)]]
         elif function == "mass_matrix":
-            flat = [[e for row in algorithms.mass_matrix(tree, x["q"], ROBOT.nv) for e in row]]
+            flat = [[e for row in algorithms.mass_matrix(tree, x["q"]) for e in row]]
         else:
             X = algorithms.forward_kinematics(tree, x["q"])
             flat = [[e for t in X for row in t.E.T for e in row], [e for t in X for e in t.r]]

@@ -25,6 +25,7 @@ LONG_FUNCTIONS = {  # file, function: why it is longer
     ("compiler/elementary.py", "_vectors"): "one piece of LLVM text: sine and cosine of a pack",
 }
 MOST_IMPORT_SECONDS = 0.3
+NOT_ARRAYS = {"model", "out", "parameters", "frame", "frames", "point", "points", "prescribed", "in_", "classical"}
 NOT_ON_IMPORT = ("llvmlite", "sympy", "mpmath", "pinocchio", "scipy", "matplotlib", "mujoco")
 
 
@@ -130,10 +131,10 @@ def test_the_docstring_of_a_function_of_arrays_tells_all_shapes(function):
     missing = [
         name
         for name in inspect.signature(function).parameters
-        if name not in ("model", "out") and not re.search(rf"^ *{name}: .*shape \(…, ", text, re.M)
+        if name not in NOT_ARRAYS and not re.search(rf"^ *{name}: .*shape \(…", text, re.M)
     ]
     assert not missing, f"no shape of {missing}"
-    assert re.search(r"Returns:\n.*\(…, ", text), "no shape of the result"
+    assert re.search(r"Returns:\n.*\(…", text), "no shape of the result"
 
 
 def test_the_functions_of_arrays_are_found():
@@ -141,10 +142,10 @@ def test_the_functions_of_arrays_are_found():
 
 
 def test_options_are_keyword_only():
-    """`out` and whatever comes later; arrays and wrenches may be given by place."""
+    """`out`, `parameters` and whatever comes later; arrays, wrenches and coordinates may be given by place."""
     for function in array_functions():
         for name, parameter in inspect.signature(function).parameters.items():
-            if parameter.default is not inspect.Parameter.empty and name != "f_ext":
+            if parameter.default is not inspect.Parameter.empty and name not in ("f_ext", "in_", "classical"):
                 assert parameter.kind is inspect.Parameter.KEYWORD_ONLY, (function.__name__, name)
 
 

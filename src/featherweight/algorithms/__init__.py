@@ -1,8 +1,58 @@
 """Featherstone's algorithms, one a file, over any scalar."""
 
+from featherweight.algorithms.configuration import difference, integrate
+from featherweight.algorithms.contact_inertia import (
+    contact_inertia_inverse,
+    delassus,
+    operational_inertia,
+    unit_force_response,
+)
+from featherweight.algorithms.coriolis import coriolis_matrix
+from featherweight.algorithms.coupled import coupled_forward_dynamics
+from featherweight.algorithms.energy import kinetic_energy, potential_energy
+from featherweight.algorithms.factorization import factorize
 from featherweight.algorithms.forward_dynamics import forward_dynamics
+from featherweight.algorithms.hybrid_dynamics import hybrid_dynamics
 from featherweight.algorithms.inverse_dynamics import inverse_dynamics
-from featherweight.algorithms.kinematics import forward_kinematics
+from featherweight.algorithms.jacobian import FRAMES, force_seen_from, jacobian, jacobian_dot, seen_from
+from featherweight.algorithms.kinematics import body_motion, forward_kinematics
 from featherweight.algorithms.mass_matrix import mass_matrix
+from featherweight.algorithms.momentum import (
+    center_of_mass,
+    centroidal_bias,
+    centroidal_momentum_matrix,
+    com_jacobian,
+    momentum,
+)
+from featherweight.algorithms.passive_force import passive_force
 
-__all__ = ["forward_dynamics", "forward_kinematics", "inverse_dynamics", "mass_matrix"]
+__all__ = [
+    "FRAMES",
+    "body_motion",
+    "center_of_mass",
+    "centroidal_bias",
+    "centroidal_momentum_matrix",
+    "com_jacobian",
+    "contact_inertia_inverse",
+    "coriolis_matrix",
+    "coupled_forward_dynamics",
+    "delassus",
+    "difference",
+    "factorize",
+    "force_seen_from",
+    "forward_dynamics",
+    "forward_kinematics",
+    "hybrid_dynamics",
+    "integrate",
+    "inverse_dynamics",
+    "jacobian",
+    "jacobian_dot",
+    "kinetic_energy",
+    "mass_matrix",
+    "momentum",
+    "operational_inertia",
+    "passive_force",
+    "potential_energy",
+    "seen_from",
+    "unit_force_response",
+]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featherweight.algorithms.linear import Factored, combine, factor
+from featherweight.algorithms.articulated import felt_by_parent, joint_inertia, parent_columns
+from featherweight.algorithms.linear import Factored, combine
 from featherweight.model import Tree
 from featherweight.spatial import Force, Motion
 
@@ -32,19 +33,29 @@ def forward_dynamics(
 
     # inward: inertia and bias force of each body with all it carries, felt through free joints
     for i, parent, joint in tree.inward():
-        U[i] = [IA[i] @ s for s in S[i]]  # U = I^A S
-        D[i] = factor([[s.dot(U_k) for U_k in U[i]] for s in S[i]])  # D = Sᵀ U
+        U[i], D[i] = joint_inertia(IA[i], S[i], joint)  # U = I^A S, D = Sᵀ U
         u[i] = [tau_k - s.dot(pA[i]) for tau_k, s in zip(tau[joint.v], S[i], strict=True)]  # u = τ - Sᵀ p^A
-        if parent > 0:
+        if parent == 0:
+            continue
+        if joint.spin is None:
             Ia = IA[i].minus_outer(D[i].right_divide(U[i]), U[i])  # I^a = I^A - U D⁻¹ Uᵀ
             pa = pA[i] + Ia @ c[i] + combine(U[i], D[i].solve(u[i]))  # p^a = p^A + I^a c + U D⁻¹ u
             IA[parent] = IA[parent] + Ia.seen_through(X[i])
             pA[parent] = pA[parent] + X[i].back(pa)
+        else:  # the same in the parent's frame, where the rotor is
+            free = D[i].solve([u_k - c[i].dot(U_k) for u_k, U_k in zip(u[i], U[i], strict=True)])
+            gyroscopic = V[parent].cross_force(joint.spin * v[joint.v.start])
+            pa = X[i].back(pA[i] + IA[i] @ c[i]) + combine(parent_columns(X[i], U[i], joint), free)
+            IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], U[i], D[i], joint)
+            pA[parent] = pA[parent] + pa + gyroscopic
 
     # outward: accelerations
-    a: list[Any] = [0] * len(v)
+    a: list[Any] = [0] * tree.nv
     for i, parent, joint in tree.outward():
         A_free = X[i] @ A[parent] + c[i]  # a' = X a_λ + c
-        a[joint.v] = D[i].solve([u_k - A_free.dot(U_k) for u_k, U_k in zip(u[i], U[i], strict=True)])
+        rest = [u_k - A_free.dot(U_k) for u_k, U_k in zip(u[i], U[i], strict=True)]
+        if joint.spin is not None:
+            rest[0] = rest[0] - A[parent].dot(joint.spin)
+        a[joint.v] = D[i].solve(rest)
         A[i] = A_free + combine(S[i], a[joint.v])
     return a, D

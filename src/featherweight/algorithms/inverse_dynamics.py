@@ -13,7 +13,7 @@ from featherweight.spatial import Force, Motion
 def inverse_dynamics(
     tree: Tree, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any], f_ext: Sequence[Force] | None
 ) -> tuple[list[Any], list[Force]]:
-    """τ = M(q) a + c(q, v) - Σ Jᵀ f_ext, and the whole force through every joint."""
+    """τ = M(q) a + c(q, v) - Σ Jᵀ f_ext, and the whole force through every joint; F[0] is what the world exerts."""
     X, S, V, A, F = (tree.per_body() for _ in range(5))
     V[0], A[0], F[0] = Motion.zero(), tree.gravity_field, Force.zero()
 
@@ -30,8 +30,13 @@ def inverse_dynamics(
             F[i] = F[i] - f_ext[i]
 
     # inward: project on the joint, hand the whole force to the parent
-    tau: list[Any] = [0] * len(v)
+    tau: list[Any] = [0] * tree.nv
     for i, parent, joint in tree.inward():
-        tau[joint.v] = [s.dot(F[i]) for s in S[i]]  # τ = Sᵀ f
+        for k, s, armature in zip(range(joint.v.start, joint.v.stop), S[i], joint.armature, strict=True):
+            tau[k] = tau[k] + s.dot(F[i]) + armature * a[k]  # τ = Sᵀ f
         F[parent] = F[parent] + X[i].back(F[i])
+        if joint.spin is not None:  # the rotor's momentum h = spin q̇ turns with the parent
+            k = joint.v.start
+            tau[k] = tau[k] + A[parent].dot(joint.spin)
+            F[parent] = F[parent] + joint.spin * a[k] + V[parent].cross_force(joint.spin * v[k])
     return tau, F

@@ -20,6 +20,11 @@ def combine(columns: Sequence[Column], x: Sequence[Any]) -> Column:
     return total
 
 
+def is_zero(x: Any) -> bool:
+    """Zero by structure, whatever the state is."""
+    return isinstance(x, (int, float)) and x == 0
+
+
 @dataclass(frozen=True)
 class Factored:
     """L (unit lower triangle, by rows), the pivots d and their reciprocals."""

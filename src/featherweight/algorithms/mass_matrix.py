@@ -8,11 +8,11 @@ from typing import Any
 from featherweight.model import Tree
 
 
-def mass_matrix(tree: Tree, q: Sequence[Any], nv: int) -> list[list[Any]]:
+def mass_matrix(tree: Tree, q: Sequence[Any]) -> list[list[Any]]:
     """M(q), whole and symmetric; entries of bodies on different branches are never computed."""
     X, S = tree.per_body(), tree.per_body(())
     I_c = list(tree.I)
-    M: list[list[Any]] = [[0] * nv for _ in range(nv)]
+    M: list[list[Any]] = [[0] * tree.nv for _ in range(tree.nv)]
 
     # outward: transforms and motion subspaces
     for i, _, joint in tree.outward():
@@ -25,15 +25,24 @@ def mass_matrix(tree: Tree, q: Sequence[Any], nv: int) -> list[list[Any]]:
             I_c[parent] = I_c[parent] + I_c[i].seen_through(X[i])
         F = [I_c[i] @ s for s in S[i]]  # force that accelerates it along S
         rows = range(joint.v.start, joint.v.stop)
-        for r, s in zip(rows, S[i], strict=True):
-            for column, f in zip(rows[: r - joint.v.start + 1], F, strict=False):
-                M[r][column] = M[column][r] = s.dot(f)  # H_ii = Sᵀ F
+        for n, (r, s, armature) in enumerate(zip(rows, S[i], joint.armature, strict=True)):
+            M[r][r] = M[r][r] + s.dot(F[n]) + armature  # H_ii = Sᵀ F
+            for column, f in zip(rows[:n], F, strict=False):
+                _add(M, r, column, s.dot(f))
 
         # that force, carried towards the root, is felt by every joint on the way
         for j, above in tree.rootward(i):
             F = [X[j].back(f) for f in F]
+            if j == i and joint.spin is not None:
+                F[0] = F[0] + joint.spin  # the parent feels the rotor too
             columns = tree.joints[above].v
             for r, f in zip(rows, F, strict=True):
                 for column, s in zip(range(columns.start, columns.stop), S[above], strict=True):
-                    M[r][column] = M[column][r] = s.dot(f)  # H_ij = Fᵀ S_j
+                    _add(M, r, column, s.dot(f))  # H_ij = Fᵀ S_j
     return M
+
+
+def _add(M: list[list[Any]], r: int, column: int, x: Any) -> None:
+    """To both of two symmetric entries; for joints that share a coordinate they are the same entry."""
+    M[r][column] = M[r][column] + x
+    M[column][r] = M[column][r] + x if r == column else M[r][column]

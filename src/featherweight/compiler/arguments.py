@@ -24,7 +24,7 @@ def as_array(name: str, value: Any, shape: tuple[int, ...], symbols: str) -> np.
     rank = len(shape)
     given = array.shape
     if given[len(given) - rank :] != shape or len(given) < rank:
-        expected = "(…, " + ", ".join(map(str, shape)) + ")"
+        expected = "(" + ", ".join(["…", *map(str, shape)]) + ")"
         hint = ""
         if len(given) >= 2 and rank == 1 and given[0] == shape[0]:
             hint = "; if a state is a column, transpose it: one state a row"

@@ -212,7 +212,8 @@ def _check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> l
         lines += [
             f"%many{k} = icmp eq i32 %lead{k}, 1",
             f"%stride{k} = select i1 %many{k}, i64 {8 * prod(shape)}, i64 0",
-            f"%front{k} = load i64, ptr %s{k}",
+            f"%axis{k} = select i1 %many{k}, ptr %s{k}, ptr %args",  # an array without axes has no list of them
+            f"%front{k} = load i64, ptr %axis{k}",
             f"%none{k} = icmp slt i64 %rows{k}, 0",
             f"%fits{k} = icmp eq i64 %rows{k}, %front{k}",
             f"%take{k} = or i1 %none{k}, %fits{k}",

@@ -1,13 +1,83 @@
 """The public functions of kinematics and dynamics."""
 
-from featherweight.dynamics.functions import forward_dynamics, inverse_dynamics, joint_wrenches, mass_matrix
-from featherweight.dynamics.kinematics import Poses, forward_kinematics
+from featherweight.dynamics.configuration import (
+    difference,
+    integrate,
+)
+from featherweight.dynamics.contact_space import (
+    contact_inertia,
+    delassus,
+    operational_inertia,
+    unit_force_response,
+)
+from featherweight.dynamics.functions import (
+    forward_dynamics,
+    hybrid_dynamics,
+    inverse_dynamics,
+    joint_wrenches,
+    mass_matrix,
+)
+from featherweight.dynamics.inertia import (
+    bias_force,
+    coriolis_matrix,
+    gravity_force,
+    mass_matrix_inverse,
+    passive_force,
+    solve_mass_matrix,
+)
+from featherweight.dynamics.kinematics import (
+    Pose,
+    Poses,
+    body_acceleration,
+    body_velocity,
+    forward_kinematics,
+    frame_pose,
+    jacobian,
+    jacobian_dot,
+    wrench_on,
+)
+from featherweight.dynamics.momentum import (
+    center_of_mass,
+    centroidal_bias,
+    centroidal_momentum_matrix,
+    com_jacobian,
+    kinetic_energy,
+    momentum,
+    potential_energy,
+)
 
 __all__ = [
+    "Pose",
     "Poses",
+    "bias_force",
+    "body_acceleration",
+    "body_velocity",
+    "center_of_mass",
+    "centroidal_bias",
+    "centroidal_momentum_matrix",
+    "com_jacobian",
+    "contact_inertia",
+    "coriolis_matrix",
+    "delassus",
+    "difference",
     "forward_dynamics",
     "forward_kinematics",
+    "frame_pose",
+    "gravity_force",
+    "hybrid_dynamics",
+    "integrate",
     "inverse_dynamics",
+    "jacobian",
+    "jacobian_dot",
     "joint_wrenches",
+    "kinetic_energy",
     "mass_matrix",
+    "mass_matrix_inverse",
+    "momentum",
+    "operational_inertia",
+    "passive_force",
+    "potential_energy",
+    "solve_mass_matrix",
+    "unit_force_response",
+    "wrench_on",
 ]

@@ -5,18 +5,22 @@ This is the edge where arrays get their order: wrenches are [force; moment], lin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import difflib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from featherweight.compiler import Argument, Kernel, compiling, interpret
-from featherweight.model import Model, Tree
+from featherweight.errors import ModelError
+from featherweight.model import Model
 from featherweight.scalar import where
-from featherweight.spatial import Force, Vector
+from featherweight.spatial import Force, Motion, Vector
 
 Shape = tuple[int, ...]
+Scalars = dict[str, list[Any]]
+Results = tuple[list[list[Any]], list[Any]]
 LARGEST = float(np.finfo(float).max)
 
 
@@ -24,63 +28,77 @@ LARGEST = float(np.finfo(float).max)
 class Quantity:
     """A computation on a model: which arrays go in, what shapes come out, and the algorithm.
 
-    The algorithm gives its results as flat lists, and further values that must not have overflowed: an
-    infinite one might be divided by and leave no trace in the results.
+    Both may depend on options, which are part of the kernel: a frame's name, say. The algorithm gives its
+    results as flat lists, and further values that must not have overflowed: an infinite one might be divided
+    by and leave no trace in the results.
     """
 
     name: str
     inputs: tuple[str, ...]
-    outputs: Callable[[Model], Sequence[Shape]]
-    algorithm: Callable[[Model, Tree, dict[str, list[Any]]], tuple[list[list[Any]], list[Any]]]
+    outputs: Callable[..., Sequence[Shape]]  # (model, *options)
+    algorithm: Callable[..., Results]  # (model, tree, scalars by input, *options)
+    coupled: bool = True  # can do robots with mimic joints
 
-    def kernel(self, model: Model, *extra: str) -> Kernel:
+    def kernel(self, model: Model, *extra: str, options: tuple[Any, ...] = ()) -> Kernel:
         """The model's kernel for this quantity, with optional inputs `extra`; made on first use."""
-        key = (self.name, extra)
+        key = (self.name, options, extra)
         kernel = model._kernels.get(key)
         if kernel is None:
             with compiling:
                 kernel = model._kernels.get(key)
                 if kernel is None:
-                    kernel = model._kernels[key] = self._make(model, extra)
+                    kernel = model._kernels[key] = self._make(model, extra, options)
         return kernel
 
-    def _make(self, model: Model, extra: tuple[str, ...]) -> Kernel:
+    def _make(self, model: Model, extra: tuple[str, ...], options: tuple[Any, ...] = ()) -> Kernel:
+        if not self.coupled and len(model.independent_joints) < len(model.joints):
+            raise ModelError(f"{self.name}: not for models with mimic joints yet; {model.name!r} has some")
         names = (*self.inputs, *extra)
 
         def function(scalars: list[list[Any]], lift: Callable, mark: Callable) -> tuple[list[list[Any]], Any]:
-            tree = model.over(lift, mark)
-            arguments = dict(zip(names, scalars, strict=True))
+            arguments = dict(zip((*names, *model.parameters), scalars, strict=True))
+            tree = model.over(lift, mark, {n: arguments[n] for n in model.parameters})
             check: Any = 0
-            for joint in model.joints:
-                check = check + joint.kind.check(arguments["q"][joint.q])
-            results, watched = self.algorithm(model, tree, arguments)
+            for name in [n for n in names if n in CONFIGURATIONS]:
+                for joint in model.independent_joints:
+                    check = check + joint.kind.check(arguments[name][joint.q])
+            results, watched = self.algorithm(model, tree, arguments, *options)
             if watched:
                 check = check + where(abs(sum(watched)) <= LARGEST, 0.0, 1.0)
             return results, check
 
         def explain(arrays: dict[str, np.ndarray]) -> str:
-            for joint in model.joints:
-                reason = joint.kind.explain(arrays["q"][..., joint.q])
-                if reason is not None:
-                    return f"q: joint {joint.name!r}: {reason}"
+            for name in [n for n in names if n in CONFIGURATIONS]:
+                for joint in model.independent_joints:
+                    reason = joint.kind.explain(arrays[name][..., joint.q])
+                    if reason is not None:
+                        return f"{name}: joint {joint.name!r}: {reason}"
             return ""
 
+        parameters = [Argument(p.name, p.shape, ", ".join(map(str, p.shape))) for p in model.parameters.values()]
+        described = f"{self.name}({', '.join(names)}){options if options else ''}"
         return Kernel(
             self.name,
-            [_argument(model, n) for n in names],
-            self.outputs(model),
+            [*(_argument(model, n) for n in names), *parameters],
+            self.outputs(model, *options),
             function,
             explain,
-            fingerprint=model.fingerprint and f"{self.name}({', '.join(names)}) {model.fingerprint}",
+            fingerprint=model.fingerprint and f"{described} {model.fingerprint}",
         )
 
 
+CONFIGURATIONS = {"q", "q0", "q1"}
+SMALL = {"dt": (), "direction": (3,), "wrench": (6,)}
+
+
 def _argument(model: Model, name: str) -> Argument:
-    if name == "q":
-        return Argument("q", (model.nq,), "nq", tuple(j.q.start for j in model.joints))
+    if name in CONFIGURATIONS:
+        return Argument(name, (model.nq,), "nq", tuple(j.q.start for j in model.independent_joints))
     if name == "f_ext":
         return Argument("f_ext", (model.nb + 1, 6), "nb + 1, 6", tuple(range(0, 6 * model.nb + 6, 6)))
-    return Argument(name, (model.nv,), "nv", tuple(j.v.start for j in model.joints))
+    if name in SMALL:
+        return Argument(name, SMALL[name], ", ".join(map(str, SMALL[name])))
+    return Argument(name, (model.nv,), "nv", tuple(j.v.start for j in model.independent_joints))
 
 
 def wrenches(flat: list[Any] | None) -> list[Force] | None:
@@ -90,23 +108,61 @@ def wrenches(flat: list[Any] | None) -> list[Force] | None:
     return [Force(Vector(*flat[k + 3 : k + 6]), Vector(*flat[k : k + 3])) for k in range(0, len(flat), 6)]
 
 
-def native(model: Model, name: str) -> Any:
-    """The fast path of a quantity for one state, or a function that declines."""
+def linear_first(x: Motion | Force) -> list[Any]:
+    """A motion or force as it stands in arrays."""
+    return [*x.linear, *x.angular] if isinstance(x, Motion) else [*x.force, *x.moment]
+
+
+def flat(rows: Sequence[Sequence[Any]]) -> list[Any]:
+    """A matrix by rows, as one list."""
+    return [x for row in rows for x in row]
+
+
+def as_columns(columns: Sequence[Sequence[Any]]) -> list[Any]:
+    """The matrix with these columns, flat by rows."""
+    return [x for row in zip(*columns, strict=True) for x in row]
+
+
+def native(model: Model, name: Any) -> Any:
+    """The fast path of a quantity (with options: of a tuple) for one state, or a function that declines."""
     if interpret.depth:
         return _declined
     try:
         return model._entries[name]
-    except KeyError:
+    except (KeyError, TypeError):  # not yet, or options that cannot be: the slow path says so
         return _declined
     except AttributeError:
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}") from None
+
+
+def call(
+    quantity: Quantity,
+    model: Model,
+    values: dict[str, Any],
+    out: np.ndarray | None = None,
+    options: tuple[Any, ...] = (),
+    parameters: Mapping[str, Any] | None = None,
+) -> Any:
+    """The one result of a quantity without optional inputs: by the fast path if there is one, else by the slow."""
+    if out is None and parameters is None:
+        result = native(model, (quantity.name, *options) if options else quantity.name)(*values.values())
+        if result is not None:
+            return result
+    return evaluate(quantity, model, values, out, options, parameters)[0]
 
 
 def _declined(*values: Any) -> None:
     return None
 
 
-def evaluate(quantity: Quantity, model: Model, values: dict[str, Any], out: Any = None) -> tuple[np.ndarray, ...]:
+def evaluate(
+    quantity: Quantity,
+    model: Model,
+    values: dict[str, Any],
+    out: Any = None,
+    options: tuple[Any, ...] = (),
+    parameters: Mapping[str, Any] | None = None,
+) -> tuple[np.ndarray, ...]:
     """The slow path: any array-like, any batch, every check with its message.
 
     Optional inputs that are None are left out. Arguments that need no checking in Python have fast paths
@@ -115,25 +171,42 @@ def evaluate(quantity: Quantity, model: Model, values: dict[str, Any], out: Any 
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     given = {n: value for n, value in values.items() if value is not None or n in quantity.inputs}
-    key = (quantity.name, *given)
+    extra = tuple(n for n in given if n not in quantity.inputs)
+    numbers = [*given.values(), *parameter_values(model, parameters)]
+    place = (quantity.name, options, extra)
     if out is None and not interpret.depth:
-        for entry in tuple(model._entries.get(key, {}).values()):
-            result = entry(*given.values())
+        for entry in tuple(model._entries.get(place, {}).values()):
+            result = entry(*numbers)
             if result is not None:
                 return result if isinstance(result, tuple) else (result,)
-    kernel = quantity.kernel(model, *(n for n in given if n not in quantity.inputs))
-    results = kernel(*given.values(), out=out)
+    kernel = quantity.kernel(model, *extra, options=options)
+    results = kernel(*numbers, out=out)
     if not interpret.depth:
-        _remember(model, quantity, key, kernel, results[0])
+        entry = _remember(model, place, kernel, results[0])
+        if entry is not None and not extra and not model.parameters:
+            model._entries[(quantity.name, *options) if options else quantity.name] = entry
     return results
 
 
-def _remember(model: Model, quantity: Quantity, key: tuple[str, ...], kernel: Kernel, result: np.ndarray) -> None:
-    """Keep the native entry point for calls like the one that gave this result."""
+def _remember(model: Model, place: tuple[Any, ...], kernel: Kernel, result: np.ndarray) -> Any:
+    """Keep the native entry point for calls like the one that gave this result; the one for single states."""
     axes = result.ndim - len(kernel.outputs[0])
-    entries = model._entries.setdefault(key, {})
+    entries = model._entries.setdefault(place, {})
     if axes in entries or axes > 1 or (axes == 1 and len(result) < 2):
-        return
+        return None
     entries[axes] = kernel.entry(batch=axes == 1) or _declined
-    if axes == 0 and key[1:] == quantity.inputs:
-        model._entries[quantity.name] = entries[axes]
+    return entries[axes] if axes == 0 else None
+
+
+def parameter_values(model: Model, parameters: Mapping[str, Any] | None) -> list[Any]:
+    """Values for all declared parameters, in their order: those given, the model's own for the others."""
+    if not parameters:
+        return [p.default for p in model.parameters.values()]
+    if not isinstance(parameters, Mapping):
+        raise TypeError(f"parameters: expected a dictionary of arrays by name, got {type(parameters).__name__}")
+    for name in parameters:
+        if name not in model.parameters:
+            near = difflib.get_close_matches(str(name), model.parameters, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"declared are {', '.join(model.parameters) or 'none'}"
+            raise ValueError(f"parameters: {name!r} was not declared when model {model.name!r} was built; {hint}")
+    return [parameters.get(n, p.default) for n, p in model.parameters.items()]

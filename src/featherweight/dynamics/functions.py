@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import Quantity, evaluate, native, wrenches
+from featherweight.dynamics.evaluate import Quantity, Results, Scalars, evaluate, flat, native, wrenches
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force
 
-Scalars = dict[str, list[Any]]
+Parameters = Mapping[str, Any] | None
 
 
-def _forward(model: Model, tree: Tree, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
-    a, D = algorithms.forward_dynamics(tree, x["q"], x["v"], x["tau"], wrenches(x.get("f_ext")))
+def _forward(model: Model, tree: Tree, x: Scalars) -> Results:
+    arguments = (x["q"], x["v"], x["tau"], wrenches(x.get("f_ext")))
+    if tree.coupled:
+        a, pivots = algorithms.coupled_forward_dynamics(tree, *arguments)
+        return [a], pivots
+    a, D = algorithms.forward_dynamics(tree, *arguments)
     return [a], [pivot for factored in D[1:] for pivot in factored.d]
 
 
-def _inverse(model: Model, tree: Tree, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
+def _inverse(model: Model, tree: Tree, x: Scalars) -> Results:
     return [algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], wrenches(x.get("f_ext")))[0]], []
 
 
-def _wrenches(model: Model, tree: Tree, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
+def _wrenches(model: Model, tree: Tree, x: Scalars) -> Results:
     return [_rows(algorithms.inverse_dynamics(tree, x["q"], x["v"], x["a"], wrenches(x.get("f_ext")))[1])], []
 
 
-def _mass(model: Model, tree: Tree, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
-    return [list(chain.from_iterable(algorithms.mass_matrix(tree, x["q"], model.nv)))], []
+def _mass(model: Model, tree: Tree, x: Scalars) -> Results:
+    return [flat(algorithms.mass_matrix(tree, x["q"]))], []
+
+
+def _hybrid(model: Model, tree: Tree, x: Scalars, *prescribed: int) -> Results:
+    tau, a, D = algorithms.hybrid_dynamics(tree, x["q"], x["v"], x["tau"], x["a"], prescribed, wrenches(x.get("f_ext")))
+    return [tau, a], [pivot for factored in D for pivot in factored.d]
 
 
 FORWARD_DYNAMICS = Quantity("forward_dynamics", ("q", "v", "tau"), lambda model: [(model.nv,)], _forward)
 INVERSE_DYNAMICS = Quantity("inverse_dynamics", ("q", "v", "a"), lambda model: [(model.nv,)], _inverse)
 JOINT_WRENCHES = Quantity("joint_wrenches", ("q", "v", "a"), lambda model: [(model.nb + 1, 6)], _wrenches)
 MASS_MATRIX = Quantity("mass_matrix", ("q",), lambda model: [(model.nv, model.nv)], _mass)
+HYBRID_DYNAMICS = Quantity(
+    "hybrid_dynamics",
+    ("q", "v", "tau", "a"),
+    lambda model, *prescribed: [(model.nv,), (model.nv,)],
+    _hybrid,
+    coupled=False,
+)
 
 
 def _rows(F: list[Force]) -> list[Any]:
@@ -44,7 +60,14 @@ def _rows(F: list[Force]) -> list[Any]:
 
 
 def forward_dynamics(
-    model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, *, out: np.ndarray | None = None
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any,
+    f_ext: Any = None,
+    *,
+    out: np.ndarray | None = None,
+    parameters: Parameters = None,
 ) -> np.ndarray:
     """Acceleration q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext), by the articulated-body algorithm.
 
@@ -55,6 +78,7 @@ def forward_dynamics(
         tau: joint forces [N m or N], shape (…, nv).
         f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
         out: array for the result; what it holds after an error is undefined.
+        parameters: arrays for constants that were declared when the model was built, by name.
 
     Returns:
         The acceleration, shape (…, nv).
@@ -64,15 +88,22 @@ def forward_dynamics(
     >>> fw.forward_dynamics(pendulum, [0.0], [0.0], [4.0])  # τ / (m l²)
     array([1.])
     """
-    if f_ext is None and out is None:
+    if f_ext is None and out is None and parameters is None:
         a = native(model, "forward_dynamics")(q, v, tau)
         if a is not None:
             return a
-    return evaluate(FORWARD_DYNAMICS, model, {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, out)[0]
+    return evaluate(FORWARD_DYNAMICS, model, {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, out, (), parameters)[0]
 
 
 def inverse_dynamics(
-    model: Model, q: Any, v: Any, a: Any, f_ext: Any = None, *, out: np.ndarray | None = None
+    model: Model,
+    q: Any,
+    v: Any,
+    a: Any,
+    f_ext: Any = None,
+    *,
+    out: np.ndarray | None = None,
+    parameters: Parameters = None,
 ) -> np.ndarray:
     """Joint forces τ = M(q) a + c(q, v) - Σ Jᵀ f_ext, by the recursive Newton-Euler algorithm.
 
@@ -83,6 +114,7 @@ def inverse_dynamics(
         a: acceleration, shape (…, nv).
         f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
         out: array for the result; what it holds after an error is undefined.
+        parameters: arrays for constants that were declared when the model was built, by name.
 
     Returns:
         The joint forces [N m or N], shape (…, nv).
@@ -92,15 +124,22 @@ def inverse_dynamics(
     >>> fw.inverse_dynamics(pendulum, [0.0], [0.0], [1.0])  # m l² q̈
     array([4.])
     """
-    if f_ext is None and out is None:
+    if f_ext is None and out is None and parameters is None:
         tau = native(model, "inverse_dynamics")(q, v, a)
         if tau is not None:
             return tau
-    return evaluate(INVERSE_DYNAMICS, model, {"q": q, "v": v, "a": a, "f_ext": f_ext}, out)[0]
+    return evaluate(INVERSE_DYNAMICS, model, {"q": q, "v": v, "a": a, "f_ext": f_ext}, out, (), parameters)[0]
 
 
 def joint_wrenches(
-    model: Model, q: Any, v: Any, a: Any, f_ext: Any = None, *, out: np.ndarray | None = None
+    model: Model,
+    q: Any,
+    v: Any,
+    a: Any,
+    f_ext: Any = None,
+    *,
+    out: np.ndarray | None = None,
+    parameters: Parameters = None,
 ) -> np.ndarray:
     """The whole force through every joint: reaction forces with the actuation.
 
@@ -111,25 +150,27 @@ def joint_wrenches(
         a: acceleration, shape (…, nv).
         f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
         out: array for the result; what it holds after an error is undefined.
+        parameters: arrays for constants that were declared when the model was built, by name.
 
     Returns:
         Wrenches [force; moment] in [N, N m], shape (…, nb+1, 6). Row i is what the parent exerts on body i,
         in body i's frame at its origin; row 0, the world's, is zero.
     """
-    if f_ext is None and out is None:
+    if f_ext is None and out is None and parameters is None:
         f = native(model, "joint_wrenches")(q, v, a)
         if f is not None:
             return f
-    return evaluate(JOINT_WRENCHES, model, {"q": q, "v": v, "a": a, "f_ext": f_ext}, out)[0]
+    return evaluate(JOINT_WRENCHES, model, {"q": q, "v": v, "a": a, "f_ext": f_ext}, out, (), parameters)[0]
 
 
-def mass_matrix(model: Model, q: Any, *, out: np.ndarray | None = None) -> np.ndarray:
+def mass_matrix(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
     """The joint-space inertia matrix M(q), whole and symmetric, by the composite-rigid-body algorithm.
 
     Args:
         model: the robot.
         q: configuration, shape (…, nq).
         out: array for the result; what it holds after an error is undefined.
+        parameters: arrays for constants that were declared when the model was built, by name.
 
     Returns:
         M, shape (…, nv, nv).
@@ -138,8 +179,50 @@ def mass_matrix(model: Model, q: Any, *, out: np.ndarray | None = None) -> np.nd
     >>> fw.mass_matrix(fw.robots.pendulum(length=2.0), [0.3])
     array([[4.]])
     """
-    if out is None:
+    if out is None and parameters is None:
         M = native(model, "mass_matrix")(q)
         if M is not None:
             return M
-    return evaluate(MASS_MATRIX, model, {"q": q}, out)[0]
+    return evaluate(MASS_MATRIX, model, {"q": q}, out, (), parameters)[0]
+
+
+def hybrid_dynamics(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any,
+    a: Any,
+    prescribed: Iterable[str],
+    f_ext: Any = None,
+    *,
+    parameters: Parameters = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Forces and accelerations when some joints are moved as prescribed and the others by given forces.
+
+    Args:
+        model: the robot.
+        q: configuration, shape (…, nq).
+        v: velocity, shape (…, nv).
+        tau: joint forces [N m or N], shape (…, nv); ignored where the acceleration is prescribed.
+        a: accelerations, shape (…, nv); ignored where it is not prescribed.
+        prescribed: names of the joints whose acceleration is given.
+        f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
+        parameters: arrays for constants that were declared when the model was built, by name.
+
+    Returns:
+        `(tau, a)`, all of them, shape (…, nv) each: what the prescribed joints need, how the others move.
+
+    >>> import featherweight as fw
+    >>> cartpole = fw.robots.cartpole(cart_mass=1.0, pole_mass=1.0)
+    >>> tau, a = fw.hybrid_dynamics(cartpole, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0], ["rail"])
+    >>> a  # the cart moves as told, the pole hangs back: θ̈ = -ẍ / L
+    array([ 1., -2.])
+    """
+    if not isinstance(model, Model):
+        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    if isinstance(prescribed, str):
+        raise TypeError(f"prescribed: expected names of joints, got the text {prescribed!r}; write [{prescribed!r}]")
+    bodies = tuple(sorted(model.joint(name).body for name in prescribed))
+    values = {"q": q, "v": v, "tau": tau, "a": a, "f_ext": f_ext}
+    result = evaluate(HYBRID_DYNAMICS, model, values, None, bodies, parameters)
+    return result[0], result[1]

@@ -12,10 +12,17 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints.joint import Joint
-from featherweight.scalar import where
-from featherweight.spatial import Matrix, Motion, Transform, Vector, from_quaternion
-
-TOLERANCE = 1e-6  # how far a quaternion's length may be from 1
+from featherweight.joints.orientation import explain_unit, not_unit, random_quaternion
+from featherweight.spatial import (
+    Matrix,
+    Motion,
+    Quaternion,
+    Transform,
+    Vector,
+    exp_se3,
+    from_quaternion,
+    log_se3,
+)
 
 
 class Free(Joint):
@@ -32,27 +39,24 @@ class Free(Joint):
         angular = (Motion(e, Vector.zero()) for e in Matrix.identity())
         return (*linear, *angular)
 
+    def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        turn, step = exp_se3(Motion(Vector(*v[3:]), Vector(*v[:3])))
+        orientation = Quaternion(*q[3:])
+        return [*(Vector(*q[:3]) + orientation.rotate(step)), *(orientation @ turn).normalized()]
+
+    def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
+        back = Quaternion(*q0[3:]).conjugate
+        twist = log_se3(back @ Quaternion(*q1[3:]), back.rotate(Vector(*q1[:3]) - Vector(*q0[:3])))
+        return [*twist.linear, *twist.angular]
+
     def check(self, q: Sequence[Any]) -> Any:
-        _, _, _, x, y, z, w = q
-        square = x * x + y * y + z * z + w * w
-        return where(abs(square - 1) <= 2 * TOLERANCE, 0.0, 1.0)
+        return not_unit(q[3:])
 
     def explain(self, q: np.ndarray) -> str | None:
-        with np.errstate(all="ignore"):
-            length = np.sqrt(np.sum(q[..., 3:7] ** 2, axis=-1))
-            bad = ~(np.abs(length**2 - 1.0) <= 2 * TOLERANCE * (1 - 1e-6))  # the check itself rounds otherwise
-        if not bad.any():
-            return None
-        index = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
-        where_ = f" at [{', '.join(map(str, index))}]" if index else ""
-        return (
-            f"the quaternion (x y z w){where_} has length {float(length[index]):.9g}; "
-            f"expected 1 within {TOLERANCE:g}, normalise it first"
-        )
+        return explain_unit(q[..., 3:7])
 
     def neutral(self) -> np.ndarray:
         return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
-        quaternion = rng.normal(size=4)
-        return np.concatenate([rng.uniform(-1.0, 1.0, 3), quaternion / np.linalg.norm(quaternion)])
+        return np.concatenate([rng.uniform(-1.0, 1.0, 3), random_quaternion(rng)])

@@ -22,6 +22,9 @@ class Joint:
 
     nq: int
     nv: int
+    leader: str | None = None  # the joint whose coordinates this one shares, if it has none of its own
+    ratio: float = 1.0  # q_own = ratio · q_leader + offset
+    offset: float = 0.0
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q), from A to B."""
@@ -31,9 +34,17 @@ class Joint:
         """The columns of S(q), in B: velocity across the joint is S v."""
         raise NotImplementedError
 
-    def bias(self, q: Sequence[Any], v: Sequence[Any]) -> Motion:
-        """c_J = (dS/dt) v as seen in B; zero where S is constant in B."""
-        return Motion.zero()
+    def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        """The columns of dS/dt as seen in B; zero where S is constant in B."""
+        return (Motion.zero(),) * self.nv
+
+    def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        """q ⊕ v: the configuration after moving with v for a unit of time."""
+        return [a + b for a, b in zip(q, v, strict=True)]
+
+    def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
+        """q1 ⊖ q0: the velocity that leads from q0 to q1 in a unit of time."""
+        return [b - a for a, b in zip(q0, q1, strict=True)]
 
     def check(self, q: Sequence[Any]) -> Any:
         """Zero if q is a configuration of this joint."""
@@ -51,9 +62,20 @@ class Joint:
         """A configuration from the joint's whole range."""
         raise NotImplementedError
 
+    def following(self, leader: Joint) -> Joint:
+        """The same joint with a leader that has coordinates of its own."""
+        return self
+
     def lift(self, f: Callable[[float], Any]) -> Joint:
         """The same joint over another scalar: `f` applied to its constants."""
         return self
+
+    def _with(self, **constants: Any) -> Any:
+        """A copy with other constants."""
+        other = copy.copy(self)
+        for name, value in constants.items():
+            object.__setattr__(other, name, value)
+        return other
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"joints do not change: {type(self).__name__}.{name} cannot be set; make a new joint")
@@ -90,8 +112,19 @@ def unit_axis(axis: Any) -> Vector:
     return Vector(*(float(x) for x in numbers))
 
 
+def finite(name: str, value: Any) -> float:
+    """A real number, or a ModelError that names it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: expected a real number, got {value!r}") from None
+    if not math.isfinite(number):
+        raise ModelError(f"{name}: expected a finite number, got {value!r}")
+    return number
+
+
 class AxisJoint(Joint):
-    """A joint of one coordinate with an axis, fixed in both frames."""
+    """A joint with one axis, fixed in both frames."""
 
     nq = nv = 1
     axis: Vector
@@ -100,9 +133,7 @@ class AxisJoint(Joint):
         object.__setattr__(self, "axis", unit_axis(axis))
 
     def lift(self, f: Callable[[float], Any]) -> AxisJoint:
-        lifted = copy.copy(self)
-        object.__setattr__(lifted, "axis", self.axis.lift(f))
-        return lifted
+        return self._with(axis=self.axis.lift(f))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({tuple(self.axis)})"

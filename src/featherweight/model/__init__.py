@@ -4,6 +4,7 @@ from featherweight.model.builder import Builder
 from featherweight.model.inertia import Inertia
 from featherweight.model.model import BodyInfo, ContactPoint, Frame, JointInfo, Model
 from featherweight.model.placement import Placement
+from featherweight.model.properties import Limits, Rotor
 from featherweight.model.tree import Tree, TreeJoint
 
 __all__ = [
@@ -13,8 +14,10 @@ __all__ = [
     "Frame",
     "Inertia",
     "JointInfo",
+    "Limits",
     "Model",
     "Placement",
+    "Rotor",
     "Tree",
     "TreeJoint",
 ]

@@ -7,11 +7,14 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from featherweight.errors import ModelError
 from featherweight.joints import Fixed, Joint
 from featherweight.model.inertia import Inertia, impossible
-from featherweight.model.model import ContactPoint, Frame, JointInfo, Model
+from featherweight.model.model import ContactPoint, Frame, JointInfo, Model, Part
 from featherweight.model.placement import Placement, real_numbers
+from featherweight.model.properties import Limits, Rotor, per_coordinate
 from featherweight.spatial import RigidInertia, Transform, Vector
 
 POLICIES = ("strict", "warn")
@@ -21,11 +24,17 @@ class Builder:
     """Collects bodies, frames and contact points; `build()` freezes them into a `Model`.
 
     Every parent is added before its children. Bodies on fixed joints are merged with their parent
-    and stay as frames.
+    and stay as frames. `parameters` names constants ("trunk.mass", "knee.damping", "gravity") that every call
+    may give.
     """
 
     def __init__(
-        self, name: str = "robot", *, gravity: Sequence[float] = (0.0, 0.0, -9.81), policy: str = "strict"
+        self,
+        name: str = "robot",
+        *,
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        policy: str = "strict",
+        parameters: Sequence[str] = (),
     ) -> None:
         if policy not in POLICIES:
             raise ModelError(f"policy: expected one of {', '.join(POLICIES)}, got {policy!r}")
@@ -41,6 +50,8 @@ class Builder:
         self._inertias = [RigidInertia.zero()]
         self._frames = {"world": Frame("world", 0, Transform.identity())}
         self._points: list[ContactPoint] = []
+        self._parts: list[Part] = []
+        self._parameters = parameters
 
     def add_body(
         self,
@@ -51,10 +62,20 @@ class Builder:
         placement: Placement | None = None,
         inertia: Inertia | None = None,
         joint_name: str | None = None,
+        limits: Limits | None = None,
+        armature: float | Sequence[float] = 0.0,
+        rotor: Rotor | None = None,
+        damping: float | Sequence[float] = 0.0,
+        friction: float | Sequence[float] = 0.0,
+        stiffness: float | Sequence[float] = 0.0,
+        rest: float | Sequence[float] | None = None,
     ) -> Builder:
         """Hang a body on `parent` (a body or frame); `placement` is the joint's pose there.
 
-        Without a joint the body is fixed. The joint's name is the body's with `_joint` if not given.
+        Without a joint the body is fixed. The joint's name is the body's with `_joint` if not given. The
+        joint may have limits, a motor (`armature`: added inertia [kg m² or kg], or a real spinning `rotor`),
+        `damping` [N m s or N s/m], dry `friction` [N m or N] and a spring of `stiffness` [N m or N/m] that
+        rests at the configuration `rest`; one number serves all degrees of freedom of a joint.
         """
         if joint is None:
             joint = Fixed()
@@ -76,18 +97,101 @@ class Builder:
 
         if joint.nq == joint.nv == 0:
             self._inertias[base.body] += rigid.seen_through(X)
+            self._parts.append(Part(name, base.body, X, inertia or Inertia.zero()))
             self._add_frames((name, joint_name), base.body, X)
             return self
-        q = self._joints[-1].q.stop if self._joints else 0
-        v = self._joints[-1].v.stop if self._joints else 0
-        index = len(self._names)
-        self._joints.append(JointInfo(joint_name, joint, index, slice(q, q + joint.nq), slice(v, v + joint.nv)))
+        info = self._joint(
+            f"body {name!r}", joint, joint_name, base, limits, rotor, armature, damping, friction, stiffness, rest
+        )
+        self._joints.append(info)
         self._names.append(name)
         self._parent.append(base.body)
         self._X_tree.append(X)
         self._inertias.append(rigid)
-        self._add_frames((name, joint_name), index, Transform.identity())
+        self._parts.append(Part(name, info.body, Transform.identity(), inertia or Inertia.zero()))
+        self._add_frames((name, joint_name), info.body, Transform.identity())
         return self
+
+    def _joint(
+        self,
+        what: str,
+        kind: Joint,
+        name: str,
+        base: Frame,
+        limits: Any,
+        rotor: Any,
+        armature: Any,
+        damping: Any,
+        friction: Any,
+        stiffness: Any,
+        rest: Any,
+    ) -> JointInfo:
+        """The joint with its properties, checked; the parent carries its rotor from now on."""
+        if not isinstance(limits, (Limits, type(None))):
+            raise ModelError(f"{what}: limits: expected featherweight.Limits, got {type(limits).__name__}")
+        if not isinstance(rotor, (Rotor, type(None))):
+            raise ModelError(f"{what}: rotor: expected featherweight.Rotor, got {type(rotor).__name__}")
+        q, v = self._slices(what, kind)
+        if kind.leader is not None:
+            kind, armature, damping, friction, stiffness, rest = self._following(
+                what, kind, armature, damping, friction, stiffness, rest
+            )
+        given = {"armature": armature, "damping": damping, "friction": friction, "stiffness": stiffness}
+        numbers = {n: per_coordinate(f"{what}: {n}", value, kind.nv) for n, value in given.items()}
+        if rest is None:
+            rest = kind.neutral()
+        rests = per_coordinate(f"{what}: rest", rest, kind.nq, signed=True)
+        reason = kind.explain(np.array(rests))
+        if reason is not None:
+            raise ModelError(f"{what}: rest: {reason}")
+        rotor_inertia, spin = 0.0, None
+        if rotor is not None:
+            J, axis = rotor.spin(what, kind)
+            X = (rotor.placement or Placement()).transform @ base.X
+            self._inertias[base.body] += rotor.inertia.rigid.seen_through(X)
+            self._parts.append(Part(f"{name}.rotor", base.body, X, rotor.inertia))
+            rotor_inertia = rotor.gear**2 * J
+            if base.body > 0:  # the world does not turn
+                spin = X.E.transposed_times(axis) * (rotor.gear * J)
+        limits = (limits or Limits()).of(what, kind)
+        return JointInfo(
+            name, kind, len(self._names), q, v, limits, **numbers, rest=rests,
+            rotor=rotor, rotor_inertia=rotor_inertia, spin=spin,
+        )  # fmt: skip
+
+    def _slices(self, what: str, kind: Joint) -> tuple[slice, slice]:
+        """Where the joint's coordinates are in q and v: its leader's, or the next free places."""
+        if kind.leader is not None:
+            leader = self._leader(what, kind.leader)
+            return leader.q, leader.v
+        q = max((j.q.stop for j in self._joints), default=0)
+        v = max((j.v.stop for j in self._joints), default=0)
+        return slice(q, q + kind.nq), slice(v, v + kind.nv)
+
+    def _leader(self, what: str, name: str) -> JointInfo:
+        for joint in self._joints:
+            if joint.name == name:
+                if (joint.kind.nq, joint.kind.nv) != (1, 1):
+                    raise ModelError(f"{what}: joint {name!r} has more than one coordinate and cannot be mimicked")
+                return joint
+        near = difflib.get_close_matches(name, [j.name for j in self._joints], n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "add the joint it follows first; fixed joints do not move"
+        raise ModelError(f"{what}: there is no moving joint {name!r} to mimic; {hint}")
+
+    def _following(self, what: str, kind: Joint, *properties: Any) -> tuple[Any, ...]:
+        """A mimic joint with the first leader of all, and its properties as that leader's coordinate feels them."""
+        armature, damping, friction, stiffness, rest = properties
+        kind = kind.following(self._leader(what, str(kind.leader)).kind)
+        r = abs(kind.ratio)
+        names = ("armature", "damping", "friction", "stiffness")
+        scaled = [
+            per_coordinate(f"{what}: {n}", value, 1)[0] * power
+            for n, value, power in zip(
+                names, (armature, damping, friction, stiffness), (r * r, r * r, r, r * r), strict=True
+            )
+        ]
+        own_rest = 0.0 if rest is None else per_coordinate(f"{what}: rest", rest, 1, signed=True)[0]
+        return kind, *scaled, (own_rest - kind.offset) / kind.ratio if kind.ratio else 0.0
 
     def add_frame(self, name: str, *, parent: str, placement: Placement | None = None) -> Builder:
         """Name a frame that is fixed to a body or to another frame."""
@@ -127,6 +231,8 @@ class Builder:
             gravity_vector=self._gravity,
             frames=self._frames,
             contact_points=tuple(self._points),
+            parts=tuple(self._parts),
+            parameters=self._parameters,
         )
 
     def _check(self, name: str, inertia: RigidInertia) -> None:

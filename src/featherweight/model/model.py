@@ -12,19 +12,49 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints import Fixed, Joint
+from featherweight.model.inertia import Inertia
+from featherweight.model.parameters import OF_JOINTS, Parameter, declared, inertia_of, of_joint
+from featherweight.model.properties import Limits, Rotor
 from featherweight.model.tree import Tree, TreeJoint
-from featherweight.spatial import RigidInertia, Transform, Vector
+from featherweight.spatial import Force, RigidInertia, Transform, Vector
 
 
 @dataclass(frozen=True)
 class JointInfo:
-    """A joint of a model: its kind, the body it moves, and its slices of q and v."""
+    """A joint of a model: its kind, the body it moves, its slices of q and v, and its properties.
+
+    A mimic joint has the slices of its leader, and properties as its leader's coordinate feels them.
+    """
 
     name: str
     kind: Joint
     body: int
     q: slice
     v: slice
+    limits: Limits
+    armature: tuple[float, ...]  # added inertia of each degree of freedom, without the rotor's [kg m² or kg]
+    damping: tuple[float, ...]  # [N m s or N s/m]
+    friction: tuple[float, ...]  # dry friction [N m or N]
+    stiffness: tuple[float, ...]  # of a spring [N m or N/m]
+    rest: tuple[float, ...]  # configuration where the spring rests
+    rotor: Rotor | None = None
+    rotor_inertia: float = 0.0  # gear² J
+    spin: Vector | None = None  # gear J times the rotor's axis, in the parent's axes
+
+    @property
+    def independent(self) -> bool:
+        """Has coordinates of its own."""
+        return self.kind.leader is None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A link (or rotor) that is part of a body; X goes from the body's coordinates to the link's."""
+
+    link: str
+    body: int
+    X: Transform
+    inertia: Inertia
 
 
 @dataclass(frozen=True)
@@ -85,21 +115,24 @@ class Model:
     gravity_vector: Vector
     frames: Mapping[str, Frame]
     contact_points: tuple[ContactPoint, ...]
+    parts: tuple[Part, ...] = ()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
     _kernels: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
     _entries: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
+        object.__setattr__(self, "parameters", MappingProxyType(declared(self, self.parameters)))
 
     @property
     def nq(self) -> int:
         """Numbers in a configuration."""
-        return self.joints[-1].q.stop if self.joints else 0
+        return max((j.q.stop for j in self.joints), default=0)
 
     @property
     def nv(self) -> int:
         """Degrees of freedom."""
-        return self.joints[-1].v.stop if self.joints else 0
+        return max((j.v.stop for j in self.joints), default=0)
 
     @property
     def nb(self) -> int:
@@ -157,25 +190,66 @@ class Model:
         if not 0 <= i <= self.nb:
             raise IndexError(f"body: expected a number from 0 (the world) to {self.nb}, got {i}")
 
+    @property
+    def independent_joints(self) -> tuple[JointInfo, ...]:
+        """The joints with coordinates of their own, in the order of q: all but mimic joints."""
+        return tuple(j for j in self.joints if j.independent)
+
     def neutral(self) -> np.ndarray:
         """The configuration with all joints at zero, shape (nq,)."""
-        return np.concatenate([np.zeros(0), *(j.kind.neutral() for j in self.joints)])
+        return np.concatenate([np.zeros(0), *(j.kind.neutral() for j in self.independent_joints)])
 
     def random(self, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """A random configuration, shape (nq,)."""
+        """A random configuration, shape (nq,), within the joints' limits where there are any."""
         rng = np.random.default_rng(rng)
-        return np.concatenate([np.zeros(0), *(j.kind.random(rng) for j in self.joints)])
+        values = [np.zeros(0)]
+        for joint in self.independent_joints:
+            q = joint.kind.random(rng)
+            lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
+            bounded = np.isfinite(lower) & np.isfinite(upper)
+            q[bounded] = rng.uniform(lower[bounded], upper[bounded])
+            values.append(q)
+        return np.concatenate(values)
 
-    def over(self, lift: Callable[[float], Any], mark: Callable[[], None]) -> Tree:
-        """The tree for an algorithm: constants lifted to another scalar, regions marked."""
+    def over(
+        self, lift: Callable[[float], Any], mark: Callable[[], None], given: Mapping[str, list[Any]] | None = None
+    ) -> Tree:
+        """The tree for an algorithm: constants lifted to another scalar, or those `given` by name as parameters;
+        regions marked."""
+        given = given or {}
         world = TreeJoint(Fixed(), slice(0, 0), slice(0, 0))
+        X_tree = [X.lift(lift) for X in self.X_tree]
+        for joint in self.joints:
+            position = given.get(f"{joint.name}.position")
+            if position is not None:
+                X_tree[joint.body] = Transform(X_tree[joint.body].E, Vector(*position))
         return Tree(
             parent=self.parent,
-            joints=(world, *(TreeJoint(j.kind.lift(lift), j.q, j.v) for j in self.joints)),
-            X_tree=tuple(X.lift(lift) for X in self.X_tree),
-            I=tuple(I.lift(lift) for I in self.inertias),
-            gravity=self.gravity_vector.lift(lift),
+            joints=(world, *(self._joint_over(j, lift, given) for j in self.joints)),
+            X_tree=tuple(X_tree),
+            I=tuple(inertia_of(i, self, given, lift) for i in range(self.nb + 1)),
+            gravity=Vector(*given["gravity"]) if "gravity" in given else self.gravity_vector.lift(lift),
+            lift=lift,
             mark=mark,
+            nv=self.nv,
+            coupled=any(not j.independent for j in self.joints),
+        )
+
+    @staticmethod
+    def _joint_over(joint: JointInfo, lift: Callable[[float], Any], given: Mapping[str, list[Any]]) -> TreeJoint:
+        armature, damping, friction, stiffness, rest = (of_joint(joint, what, given, lift) for what in OF_JOINTS[1:])
+        if joint.rotor is not None:
+            armature = (armature[0] + lift(joint.rotor_inertia),)
+        return TreeJoint(
+            joint.kind.lift(lift),
+            joint.q,
+            joint.v,
+            armature=armature,
+            damping=damping,
+            friction=friction,
+            stiffness=stiffness,
+            rest=rest,
+            spin=None if joint.spin is None else Force(joint.spin.lift(lift), Vector.zero()),
         )
 
     @functools.cached_property
@@ -183,15 +257,20 @@ class Model:
         """All that dynamics depends on, as text: equal text, equal code. None with joints of other packages."""
         if any(not type(j.kind).__module__.startswith("featherweight.") for j in self.joints):
             return None
-        joints = [(repr(j.kind), j.q.start, j.v.start) for j in self.joints]
-        return repr((self.parent, joints, self.X_tree, self.inertias, self.gravity_vector))
+        joints = [
+            (repr(j.kind), j.q, j.v, j.armature, j.damping, j.friction, j.stiffness, j.rest, j.rotor_inertia, j.spin)
+            for j in self.joints
+        ]
+        text = repr((self.parent, joints, self.X_tree, self.inertias, self.gravity_vector))
+        return f"{text} {self.parts!r} {list(self.parameters)}" if self.parameters else text
 
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k not in ("_kernels", "_entries")}
-        return {**state, "frames": dict(self.frames)}
+        return {**state, "frames": dict(self.frames), "parameters": dict(self.parameters)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, frames=MappingProxyType(state["frames"]), _kernels={}, _entries={})
+        frames, parameters = MappingProxyType(state["frames"]), MappingProxyType(state["parameters"])
+        self.__dict__.update(state, frames=frames, parameters=parameters, _kernels={}, _entries={})
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.nb} bodies, nq {self.nq}, nv {self.nv}>"

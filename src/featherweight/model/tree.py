@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.joints import Joint
-from featherweight.spatial import Motion, RigidInertia, Transform, Vector
+from featherweight.spatial import Force, Motion, RigidInertia, Transform, Vector
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,10 @@ class Tree:
     X_tree: tuple[Transform, ...]
     I: tuple[RigidInertia, ...]
     gravity: Vector
+    lift: Callable[[float], Any]  # a constant over the scalar at hand
     mark: Callable[[], None]  # told where a new piece of the program begins
+    nv: int
+    coupled: bool  # several joints may share a coordinate
 
     def outward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every parent before its children."""
@@ -42,6 +45,18 @@ class Tree:
             yield i, self.parent[i]
             i = self.parent[i]
 
+    def path(self, i: int) -> list[int]:
+        """From body i towards the world, without the world."""
+        bodies = []
+        while i > 0:
+            bodies.append(i)
+            i = self.parent[i]
+        return bodies
+
+    def without_gravity(self) -> Tree:
+        """The same tree far from everything."""
+        return replace(self, gravity=Vector.zero())
+
     def per_body(self, first: Any = None) -> list[Any]:
         """A list with a place for each body; `first` is the world's."""
         return [first] + [None] * (len(self.parent) - 1)
@@ -54,11 +69,21 @@ class Tree:
 
 @dataclass(frozen=True)
 class TreeJoint:
-    """A joint in its place: takes its own part of the model's q and v."""
+    """A joint in its place: takes its own part of the model's q and v.
+
+    Its motor adds `armature` to the inertia of each degree of freedom, and `spin`: a rotor that turns with q̇
+    on the parent has the momentum spin · q̇ there, a pure moment in the parent's axes.
+    """
 
     joint: Joint
     q: slice
     v: slice
+    armature: tuple[Any, ...] = ()
+    damping: tuple[Any, ...] = ()
+    friction: tuple[Any, ...] = ()
+    stiffness: tuple[Any, ...] = ()
+    rest: tuple[Any, ...] = ()
+    spin: Force | None = None
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q)."""
@@ -68,6 +93,19 @@ class TreeJoint:
         """The columns of S(q)."""
         return self.joint.subspace(q[self.q])
 
+    def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        """The columns of dS/dt as seen in the body."""
+        return self.joint.subspace_rate(q[self.q], v[self.v])
+
     def bias(self, q: Sequence[Any], v: Sequence[Any]) -> Motion:
-        """c_J."""
-        return self.joint.bias(q[self.q], v[self.v])
+        """c_J = (dS/dt) v as seen in the body."""
+        c = Motion.zero()
+        for rate, number in zip(self.subspace_rate(q, v), v[self.v], strict=True):
+            c = c + rate * number
+        return c
+
+    def stretch(self, q: Sequence[Any]) -> list[Any]:
+        """q ⊖ rest, how far the joint's spring is stretched; zero where there is none."""
+        if all(isinstance(k, (int, float)) and k == 0 for k in self.stiffness):
+            return [0] * len(self.stiffness)
+        return self.joint.difference(self.rest, q[self.q])

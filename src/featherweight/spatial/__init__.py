@@ -1,5 +1,23 @@
-"""Spatial algebra over any scalar: motions, forces, transforms, inertias, rotations."""
+"""Spatial algebra over any scalar: motions, forces, transforms, inertias, rotations and their groups."""
 
+from featherweight.spatial.groups import (
+    MotionMatrix,
+    Quaternion,
+    exp_se2,
+    exp_se3,
+    exp_so3,
+    left_jacobian_se3,
+    left_jacobian_se3_inverse,
+    left_jacobian_so3,
+    left_jacobian_so3_inverse,
+    log_se2,
+    log_se3,
+    log_so3,
+    right_jacobian_se3,
+    right_jacobian_se3_inverse,
+    right_jacobian_so3,
+    right_jacobian_so3_inverse,
+)
 from featherweight.spatial.inertia import ArticulatedInertia, RigidInertia
 from featherweight.spatial.motion import Force, Motion
 from featherweight.spatial.rotation import about_axis, from_quaternion, from_rpy
@@ -11,11 +29,27 @@ __all__ = [
     "Force",
     "Matrix",
     "Motion",
+    "MotionMatrix",
+    "Quaternion",
     "RigidInertia",
     "Symmetric",
     "Transform",
     "Vector",
     "about_axis",
+    "exp_se2",
+    "exp_se3",
+    "exp_so3",
     "from_quaternion",
     "from_rpy",
+    "left_jacobian_se3",
+    "left_jacobian_se3_inverse",
+    "left_jacobian_so3",
+    "left_jacobian_so3_inverse",
+    "log_se2",
+    "log_se3",
+    "log_so3",
+    "right_jacobian_se3",
+    "right_jacobian_se3_inverse",
+    "right_jacobian_so3",
+    "right_jacobian_so3_inverse",
 ]

@@ -62,6 +62,10 @@ class Motion(NamedTuple):
         """v × m: how m changes when it moves with v."""
         return Motion(self.angular.cross(v.angular), self.angular.cross(v.linear) + self.linear.cross(v.angular))
 
+    def cross_force(self, f: Force) -> Force:
+        """v ×* f: how f changes when it moves with v."""
+        return Force(self.angular.cross(f.moment) + self.linear.cross(f.force), self.angular.cross(f.force))
+
     def lift(self, f: Callable[[Any], Any]) -> Motion:
         """The motion with `f` applied to each component."""
         return Motion(self.angular.lift(f), self.linear.lift(f))

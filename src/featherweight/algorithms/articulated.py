@@ -1,0 +1,61 @@
+"""Articulated bodies: what is felt at a handle of a mechanism whose joints are free (RBDA, section 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight.algorithms.linear import Factored, factor
+from featherweight.model import Tree, TreeJoint
+from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
+
+
+def joint_inertia(IA: ArticulatedInertia, S: Sequence[Motion], joint: TreeJoint) -> tuple[list[Force], Factored]:
+    """U = I^A S and D = Sᵀ U, with the motor's inertia: what the joint's own coordinates feel."""
+    U = [IA @ s for s in S]
+    D = [[s.dot(U_k) for U_k in U] for s in S]
+    for k, armature in enumerate(joint.armature):
+        D[k][k] = D[k][k] + armature
+    return U, factor(D)
+
+
+def parent_columns(X: Transform, U: Sequence[Force], joint: TreeJoint) -> list[Force]:
+    """U in the parent's coordinates, with the rotor that spins there: Xᵀ U + spin."""
+    columns = [X.back(u) for u in U]
+    return columns if joint.spin is None else [columns[0] + joint.spin]
+
+
+@dataclass(frozen=True)
+class ArticulatedTree:
+    """Everything that does not depend on velocities and forces, by body."""
+
+    X: list[Transform]
+    S: list[tuple[Motion, ...]]
+    U: list[list[Force]]
+    D: list[Factored]
+    IA: list[ArticulatedInertia]
+
+
+def articulated_bodies(tree: Tree, q: Sequence[Any]) -> ArticulatedTree:
+    """The inward pass of the articulated-body algorithm for inertias alone."""
+    X, S, U, D = (tree.per_body() for _ in range(4))
+    IA = [I.articulated for I in tree.I]
+    for i, _, joint in tree.outward():
+        X[i] = joint.transform(q) @ tree.X_tree[i]
+        S[i] = joint.subspace(q)
+    for i, parent, joint in tree.inward():
+        U[i], D[i] = joint_inertia(IA[i], S[i], joint)
+        if parent > 0:
+            IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], U[i], D[i], joint)
+    return ArticulatedTree(X, S, U, D, IA)
+
+
+def felt_by_parent(
+    IA: ArticulatedInertia, X: Transform, U: Sequence[Force], D: Factored, joint: TreeJoint
+) -> ArticulatedInertia:
+    """Xᵀ (I^A - U D⁻¹ Uᵀ) X: what is left of a body's inertia across its free joint."""
+    if joint.spin is None:
+        return IA.minus_outer(D.right_divide(U), U).seen_through(X)
+    U_parent = parent_columns(X, U, joint)
+    return IA.seen_through(X).minus_outer(D.right_divide(U_parent), U_parent)

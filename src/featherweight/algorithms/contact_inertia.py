@@ -1,0 +1,123 @@
+"""Contact inertias without the mass matrix: forces carried towards the root across free joints.
+
+A force on body i arrives at its parent, across the free joint i, as F_λ = χᵀ F with χ = X - S D⁻¹ Uᵀ X. On its way it
+pushes each joint with t = Sᵀ F, which answers with D⁻¹ t. So J M⁻¹ Jᵀ for two forces is the sum of tᵀ D⁻¹ t' over the
+joints that both push, in time proportional to the depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, parent_columns
+from featherweight.algorithms.jacobian import force_seen_from
+from featherweight.algorithms.linear import Factored, combine, factor
+from featherweight.model import Tree
+from featherweight.spatial import Force, Matrix, Motion, Transform, Vector
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """What a force does on its way: t = Sᵀ F and the answer y = D⁻¹ t of each joint, by body."""
+
+    t: dict[int, list[Any]]
+    y: dict[int, list[Any]]
+
+    def work(self, other: Pushed) -> Any:
+        """Σ tᵀ y' over the joints on both ways: one force's acceleration along the other."""
+        total: Any = 0
+        for i in self.t:
+            if i in other.y:
+                for a, b in zip(self.t[i], other.y[i], strict=True):
+                    total = total + a * b
+        return total
+
+
+def push(tree: Tree, bodies: ArticulatedTree, body: int, F: Force) -> Pushed:
+    """Carry a force on a body, in its frame, to the root."""
+    t: dict[int, list[Any]] = {}
+    y: dict[int, list[Any]] = {}
+    for i in tree.path(body):
+        tree.mark()
+        t[i] = [s.dot(F) for s in bodies.S[i]]
+        y[i] = bodies.D[i].solve(t[i])
+        if tree.parent[i] > 0:
+            felt = parent_columns(bodies.X[i], bodies.U[i], tree.joints[i])
+            F = bodies.X[i].back(F) - combine(felt, y[i])  # χᵀ F
+    return Pushed(t, y)
+
+
+def inverse_inertia(
+    tree: Tree, bodies: ArticulatedTree, forces: Sequence[tuple[int, Force]]
+) -> tuple[list[list[Any]], list[Pushed]]:
+    """G = J M⁻¹ Jᵀ for forces on bodies, each in its body's frame."""
+    pushed = [push(tree, bodies, body, F) for body, F in forces]
+    G: list[list[Any]] = [[0] * len(pushed) for _ in pushed]
+    for r, a in enumerate(pushed):
+        tree.mark()
+        for c, b in enumerate(pushed[: r + 1]):
+            G[r][c] = G[c][r] = a.work(b)
+    return G, pushed
+
+
+def pose(tree: Tree, bodies: ArticulatedTree, body: int) -> Transform:
+    """X_0b of one body."""
+    X = Transform.identity()
+    for i in reversed(tree.path(body)):
+        X = bodies.X[i] @ X
+    return X
+
+
+def force_at(X_0: Transform, position: Vector, f: Vector) -> Force:
+    """A force in the world's axes at a point of a body, in the body's frame."""
+    f = X_0.E @ f
+    return Force(position.cross(f), f)
+
+
+def delassus(tree: Tree, q: Sequence[Any], points: Sequence[tuple[int, Vector]]) -> list[list[Any]]:
+    """G = J M⁻¹ Jᵀ for points (body, position), three rows a point, in the world's axes."""
+    bodies = articulated_bodies(tree, q)
+    forces = [
+        (body, force_at(pose(tree, bodies, body), position, e)) for body, position in points for e in Matrix.identity()
+    ]
+    return inverse_inertia(tree, bodies, forces)[0]
+
+
+def operational_inertia(
+    tree: Tree, q: Sequence[Any], frames: Sequence[tuple[int, Transform]], in_: str
+) -> tuple[list[list[Any]], Factored]:
+    """Λ = (J M⁻¹ Jᵀ)⁻¹ for frames (body, X_frame), six rows a frame, linear first; and the factors of Λ⁻¹."""
+    bodies = articulated_bodies(tree, q)
+    units = [Force(Vector.zero(), e) for e in Matrix.identity()] + [Force(e, Vector.zero()) for e in Matrix.identity()]
+    forces = []
+    for body, X_frame in frames:
+        X_0f = X_frame @ pose(tree, bodies, body)
+        forces += [(body, X_frame.back(force_seen_from(in_, X_0f, unit))) for unit in units]
+    G, _ = inverse_inertia(tree, bodies, forces)
+    factors = factor(G)
+    columns = [factors.solve([int(r == c) for r in range(len(G))]) for c in range(len(G))]
+    return [[columns[min(r, c)][max(r, c)] for c in range(len(G))] for r in range(len(G))], factors
+
+
+def contact_inertia_inverse(tree: Tree, q: Sequence[Any], body: int, position: Vector, direction: Vector) -> Any:
+    """1/Λ [1/kg]: acceleration of a point along a direction, for a unit force along it."""
+    bodies = articulated_bodies(tree, q)
+    F = force_at(pose(tree, bodies, body), position, direction)
+    return inverse_inertia(tree, bodies, [(body, F)])[0][0][0]
+
+
+def unit_force_response(tree: Tree, q: Sequence[Any], body: int, position: Vector, direction: Vector) -> list[Any]:
+    """M⁻¹ Jᵀ n for a point of a body: the force towards the root, then one outward pass over all joints."""
+    bodies = articulated_bodies(tree, q)
+    pushed = push(tree, bodies, body, force_at(pose(tree, bodies, body), position, direction))
+    a: list[Any] = [0] * tree.nv
+    A = tree.per_body(Motion.zero())
+    for i, parent, joint in tree.outward():
+        felt = parent_columns(bodies.X[i], bodies.U[i], joint)
+        answer = pushed.y.get(i, [0] * len(felt))
+        given_way = bodies.D[i].solve([A[parent].dot(U) for U in felt])
+        a[joint.v] = [y - x for y, x in zip(answer, given_way, strict=True)]
+        A[i] = bodies.X[i] @ A[parent] + combine(bodies.S[i], a[joint.v])
+    return a

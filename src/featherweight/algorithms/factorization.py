@@ -1,0 +1,69 @@
+"""M = Lᵀ D L without fill-in (RBDA, section 6.5): branches that do not touch stay zero in L."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight.algorithms.linear import is_zero
+from featherweight.scalar import reciprocal
+
+
+@dataclass(frozen=True)
+class LTDL:
+    """L (unit lower triangle, rows as {column: entry}), the pivots d and their reciprocals."""
+
+    L: list[dict[int, Any]]
+    d: list[Any]
+    d_inverse: list[Any]
+
+    def solve(self, b: Sequence[Any]) -> list[Any]:
+        """M⁻¹ b = L⁻¹ D⁻¹ L⁻ᵀ b."""
+        y = list(b)
+        for i in reversed(range(len(y))):  # L⁻ᵀ b: from the tips to the root
+            for j, l in self.L[i].items():
+                y[j] = y[j] - l * y[i]
+        y = [y_i * r for y_i, r in zip(y, self.d_inverse, strict=True)]
+        for i in range(len(y)):  # L⁻¹: from the root to the tips
+            for j, l in self.L[i].items():
+                y[i] = y[i] - l * y[j]
+        return y
+
+    def inverse(self) -> list[list[Any]]:
+        """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over what both i and j hang on, Z = L⁻¹."""
+        n = len(self.d)
+        Z: list[dict[int, Any]] = []
+        for i in range(n):
+            row: dict[int, Any] = {i: 1}
+            for j, l in self.L[i].items():
+                for k, z in Z[j].items():
+                    row[k] = row.get(k, 0) - l * z
+            Z.append(row)
+        W = [{k: z * self.d_inverse[k] for k, z in row.items()} for row in Z]
+        inverse: list[list[Any]] = [[0] * n for _ in range(n)]
+        for i in range(n):
+            for j in range(i + 1):
+                total: Any = 0
+                for k in sorted(W[i].keys() & Z[j].keys()):
+                    total = total + W[i][k] * Z[j][k]
+                inverse[i][j] = inverse[j][i] = total
+        return inverse
+
+
+def factorize(M: Sequence[Sequence[Any]]) -> LTDL:
+    """The factors of a mass matrix; only its lower triangle is read. Eliminate the tips first."""
+    n = len(M)
+    H = [{j: M[i][j] for j in range(i) if not is_zero(M[i][j])} for i in range(n)]
+    d: list[Any] = [M[i][i] for i in range(n)]
+    d_inverse: list[Any] = [0] * n
+    L: list[dict[int, Any]] = [{} for _ in range(n)]
+    for k in reversed(range(n)):
+        d_inverse[k] = reciprocal(d[k])
+        L[k] = {i: h * d_inverse[k] for i, h in H[k].items()}
+        for i, l in L[k].items():
+            d[i] = d[i] - l * H[k][i]
+            for j in L[k]:
+                if j < i:
+                    H[i][j] = H[i].get(j, 0) - l * H[k][j]
+    return LTDL(L, d, d_inverse)

@@ -1,0 +1,171 @@
+"""The mass matrix at work, and the forces that do not accelerate: gravity, Coriolis, passive joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from featherweight import algorithms
+from featherweight.dynamics.evaluate import Quantity, Results, Scalars, call, flat
+from featherweight.model import Model, Tree
+
+Parameters = Mapping[str, Any] | None
+
+
+def _inverse(model: Model, tree: Tree, x: Scalars) -> Results:
+    factors = algorithms.factorize(algorithms.mass_matrix(tree, x["q"]))
+    return [flat(factors.inverse())], factors.d
+
+
+def _solve(model: Model, tree: Tree, x: Scalars) -> Results:
+    still, tree = [0] * tree.nv, tree.without_gravity()
+    if tree.coupled:
+        a, pivots = algorithms.coupled_forward_dynamics(tree, x["q"], still, x["b"], None)
+        return [a], pivots
+    a, D = algorithms.forward_dynamics(tree, x["q"], still, x["b"], None)
+    return [a], [pivot for factored in D[1:] for pivot in factored.d]
+
+
+def _bias(model: Model, tree: Tree, x: Scalars) -> Results:
+    return [algorithms.inverse_dynamics(tree, x["q"], x["v"], [0] * tree.nv, None)[0]], []
+
+
+def _gravity(model: Model, tree: Tree, x: Scalars) -> Results:
+    still = [0] * tree.nv
+    return [algorithms.inverse_dynamics(tree, x["q"], still, still, None)[0]], []
+
+
+def _coriolis(model: Model, tree: Tree, x: Scalars) -> Results:
+    return [flat(algorithms.coriolis_matrix(tree, x["q"], x["v"]))], []
+
+
+def _passive(model: Model, tree: Tree, x: Scalars) -> Results:
+    return [algorithms.passive_force(tree, x["q"], x["v"])], []
+
+
+MASS_MATRIX_INVERSE = Quantity("mass_matrix_inverse", ("q",), lambda model: [(model.nv, model.nv)], _inverse)
+SOLVE_MASS_MATRIX = Quantity("solve_mass_matrix", ("q", "b"), lambda model: [(model.nv,)], _solve)
+BIAS_FORCE = Quantity("bias_force", ("q", "v"), lambda model: [(model.nv,)], _bias)
+GRAVITY_FORCE = Quantity("gravity_force", ("q",), lambda model: [(model.nv,)], _gravity)
+CORIOLIS_MATRIX = Quantity("coriolis_matrix", ("q", "v"), lambda model: [(model.nv, model.nv)], _coriolis)
+PASSIVE_FORCE = Quantity("passive_force", ("q", "v"), lambda model: [(model.nv,)], _passive)
+
+
+def mass_matrix_inverse(
+    model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
+    """The inverse M(q)⁻¹ of the mass matrix, whole and symmetric, by its sparse factors M = Lᵀ D L.
+
+    Args:
+        model: the robot.
+        q: configuration, shape (…, nq).
+        out: array for the result; what it holds after an error is undefined.
+        parameters: arrays (…) for constants that were declared when the model was built, by name.
+
+    Returns:
+        M⁻¹, shape (…, nv, nv).
+
+    >>> import featherweight as fw
+    >>> fw.mass_matrix_inverse(fw.robots.pendulum(length=2.0), [0.3])
+    array([[0.25]])
+    """
+    return call(MASS_MATRIX_INVERSE, model, {"q": q}, out, (), parameters)
+
+
+def solve_mass_matrix(
+    model: Model, q: Any, b: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
+    """M(q)⁻¹ b, without forming M: the acceleration that forces b give a robot at rest without gravity.
+
+    Args:
+        model: the robot.
+        q: configuration, shape (…, nq).
+        b: right-hand side, shape (…, nv).
+        out: array for the result; what it holds after an error is undefined.
+        parameters: arrays (…) for constants that were declared when the model was built, by name.
+
+    Returns:
+        M⁻¹ b, shape (…, nv).
+
+    >>> import featherweight as fw
+    >>> fw.solve_mass_matrix(fw.robots.pendulum(length=2.0), [0.3], [1.0])
+    array([0.25])
+    """
+    return call(SOLVE_MASS_MATRIX, model, {"q": q, "b": b}, out, (), parameters)
+
+
+def bias_force(
+    model: Model, q: Any, v: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
+    """Forces c(q, v) = C v + g that hold the robot at zero acceleration.
+
+    Args:
+        model: the robot.
+        q: configuration, shape (…, nq).
+        v: velocity, shape (…, nv).
+        out: array for the result; what it holds after an error is undefined.
+        parameters: arrays (…) for constants that were declared when the model was built, by name.
+
+    Returns:
+        c [N m or N], shape (…, nv).
+    """
+    return call(BIAS_FORCE, model, {"q": q, "v": v}, out, (), parameters)
+
+
+def gravity_force(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
+    """Forces g(q) that hold the robot still against gravity.
+
+    Args:
+        model: the robot.
+        q: configuration, shape (…, nq).
+        out: array for the result; what it holds after an error is undefined.
+        parameters: arrays (…) for constants that were declared when the model was built, by name.
+
+    Returns:
+        g [N m or N], shape (…, nv).
+
+    >>> import featherweight as fw
+    >>> fw.gravity_force(fw.robots.pendulum(), [0.0])  # hanging
+    array([0.])
+    """
+    return call(GRAVITY_FORCE, model, {"q": q}, out, (), parameters)
+
+
+def coriolis_matrix(
+    model: Model, q: Any, v: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
+    """The Coriolis matrix C(q, v): C v + g = c, and dM/dt - 2C is skew-symmetric.
+
+    Args:
+        model: the robot.
+        q: configuration, shape (…, nq).
+        v: velocity, shape (…, nv).
+        out: array for the result; what it holds after an error is undefined.
+        parameters: arrays (…) for constants that were declared when the model was built, by name.
+
+    Returns:
+        C, shape (…, nv, nv).
+    """
+    return call(CORIOLIS_MATRIX, model, {"q": q, "v": v}, out, (), parameters)
+
+
+def passive_force(
+    model: Model, q: Any, v: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
+    """Forces of the joints themselves: -damping v - friction sgn v - stiffness (q ⊖ rest).
+
+    The other functions describe the rigid bodies with armature and rotors only; a simulator adds these.
+
+    Args:
+        model: the robot.
+        q: configuration, shape (…, nq).
+        v: velocity, shape (…, nv).
+        out: array for the result; what it holds after an error is undefined.
+        parameters: arrays (…) for constants that were declared when the model was built, by name.
+
+    Returns:
+        Forces [N m or N], shape (…, nv).
+    """
+    return call(PASSIVE_FORCE, model, {"q": q, "v": v}, out, (), parameters)

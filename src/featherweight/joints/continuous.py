@@ -1,0 +1,17 @@
+"""Continuous joint: a revolute joint that turns for ever; q [rad] and q + 2π are the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from featherweight.joints.revolute import Revolute
+from featherweight.scalar import atan2, cos, sin
+
+
+class Continuous(Revolute):
+    """One angle, without limits; the difference of two angles is the short way round, from -π to π."""
+
+    def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
+        angle = q1[0] - q0[0]
+        return [atan2(sin(angle), cos(angle))]

@@ -1,0 +1,37 @@
+"""Helical joint: a screw. q [rad] turns about the axis and moves along it by the pitch [m/rad]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from featherweight.joints.joint import AxisJoint, finite
+from featherweight.spatial import Motion, Transform, about_axis
+
+
+class Helical(AxisJoint):
+    """S = [a; h a]: turns about the axis a and advances by h for each radian."""
+
+    pitch: float
+
+    def __init__(self, axis: Any = "z", pitch: float = 0.0) -> None:
+        super().__init__(axis)
+        object.__setattr__(self, "pitch", finite("pitch", pitch))
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(about_axis(self.axis, q[0]), self.axis * (self.pitch * q[0]))
+
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        return (Motion(self.axis, self.axis * self.pitch),)
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        return rng.uniform(-pi, pi, 1)
+
+    def lift(self, f: Callable[[float], Any]) -> Helical:
+        return self._with(axis=self.axis.lift(f), pitch=f(self.pitch))
+
+    def __repr__(self) -> str:
+        return f"Helical({tuple(self.axis)}, {self.pitch!r})"

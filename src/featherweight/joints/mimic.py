@@ -1,0 +1,52 @@
+"""Mimic joint: q_own = ratio · q_leader + offset. It has no coordinates of its own in the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from featherweight.errors import ModelError
+from featherweight.joints.joint import Joint, finite
+from featherweight.spatial import Motion, Transform
+
+
+class Mimic(Joint):
+    """S = ratio · S_own(q_own): moves with the velocity of its leader."""
+
+    nq = nv = 1
+    joint: Joint
+
+    def __init__(self, joint: Joint, of: str, ratio: float = 1.0, offset: float = 0.0) -> None:
+        if not isinstance(joint, Joint) or (joint.nq, joint.nv) != (1, 1):
+            raise ModelError(f"Mimic: expected a joint with one coordinate to follow with, got {joint!r}")
+        if not isinstance(of, str):
+            raise ModelError(f"Mimic: of: expected the name of the joint to follow, got {of!r}")
+        object.__setattr__(self, "joint", joint)
+        object.__setattr__(self, "leader", of)
+        object.__setattr__(self, "ratio", finite("ratio", ratio))
+        object.__setattr__(self, "offset", finite("offset", offset))
+
+    def _own(self, q: Sequence[Any]) -> list[Any]:
+        return [self.ratio * q[0] + self.offset]
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return self.joint.transform(self._own(q))
+
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        return tuple(s * self.ratio for s in self.joint.subspace(self._own(q)))
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        return np.zeros(0)
+
+    def following(self, leader: Joint) -> Joint:
+        if not isinstance(leader, Mimic):
+            return self
+        return Mimic(self.joint, leader.leader, self.ratio * leader.ratio, self.ratio * leader.offset + self.offset)
+
+    def lift(self, f: Callable[[float], Any]) -> Mimic:
+        return self._with(joint=self.joint.lift(f), ratio=f(self.ratio), offset=f(self.offset))
+
+    def __repr__(self) -> str:
+        return f"Mimic({self.joint!r}, {self.leader!r}, {self.ratio!r}, {self.offset!r})"

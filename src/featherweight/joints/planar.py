@@ -1,0 +1,44 @@
+"""Planar joint: motion in the x-y plane of the frame it is mounted on.
+
+q = position x, y [m] in that frame and angle [rad] about its z; v = velocity along x, y [m/s] **in the
+body's frame** and angular velocity [rad/s].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from featherweight.joints.joint import Joint
+from featherweight.scalar import cos, sin
+from featherweight.spatial import Motion, Transform, Vector, about_axis, exp_se2, log_se2
+
+X, Y, Z = Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)
+
+
+class Planar(Joint):
+    """S = [0 0 z; x y 0]."""
+
+    nq = nv = 3
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(about_axis(Z, q[2]), Vector(q[0], q[1], 0))
+
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        return Motion(Vector.zero(), X), Motion(Vector.zero(), Y), Motion(Z, Vector.zero())
+
+    def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        dx, dy = exp_se2(*v)
+        c, s = cos(q[2]), sin(q[2])
+        return [q[0] + c * dx - s * dy, q[1] + s * dx + c * dy, q[2] + v[2]]
+
+    def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
+        dx, dy, angle = (b - a for a, b in zip(q0, q1, strict=True))
+        c, s = cos(q0[2]), sin(q0[2])
+        return [*log_se2(c * dx + s * dy, c * dy - s * dx, angle), angle]
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        return np.array([*rng.uniform(-1.0, 1.0, 2), rng.uniform(-pi, pi)])

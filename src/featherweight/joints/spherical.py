@@ -1,0 +1,51 @@
+"""Spherical joint, a ball in a socket: q = unit quaternion x y z w; v = angular velocity [rad/s] in the body frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from featherweight.joints.joint import Joint
+from featherweight.joints.orientation import explain_unit, not_unit, random_quaternion
+from featherweight.spatial import (
+    Matrix,
+    Motion,
+    Quaternion,
+    Transform,
+    Vector,
+    exp_so3,
+    from_quaternion,
+    log_so3,
+)
+
+
+class Spherical(Joint):
+    """S = [1; 0]: three angular velocities."""
+
+    nq, nv = 4, 3
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(from_quaternion(*q).T, Vector.zero())
+
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        return tuple(Motion(e, Vector.zero()) for e in Matrix.identity())
+
+    def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return list((Quaternion(*q) @ exp_so3(Vector(*v))).normalized())
+
+    def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
+        return list(log_so3(Quaternion(*q0).conjugate @ Quaternion(*q1)))
+
+    def check(self, q: Sequence[Any]) -> Any:
+        return not_unit(q)
+
+    def explain(self, q: np.ndarray) -> str | None:
+        return explain_unit(q)
+
+    def neutral(self) -> np.ndarray:
+        return np.array([0.0, 0.0, 0.0, 1.0])
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        return random_quaternion(rng)

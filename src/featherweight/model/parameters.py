@@ -1,0 +1,88 @@
+"""Model constants as inputs: `parameters=("trunk.mass", …)` lets one kernel serve a batch of different robots."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from featherweight.errors import ModelError
+from featherweight.spatial import RigidInertia, Symmetric, Vector
+
+if TYPE_CHECKING:
+    from featherweight.model.model import JointInfo, Model, Part
+
+OF_LINKS = {"mass": (), "com": (3,), "moment": (3, 3)}
+OF_JOINTS = ("position", "armature", "damping", "friction", "stiffness", "rest")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A constant that calls may give: the shape of one state's value, and the model's own value."""
+
+    name: str
+    shape: tuple[int, ...]
+    default: np.ndarray
+
+
+def declared(model: Model, names: Iterable[Any]) -> dict[str, Parameter]:
+    """The parameters with these names; ModelError if the model has no such constant."""
+    if isinstance(names, str):
+        raise ModelError(f"parameters: expected a sequence of names, got the text {names!r}; write ({names!r},)")
+    known = possible(model)
+    found: dict[str, Parameter] = {}
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(str(name), known, n=3)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "write link.mass or joint.damping"
+            raise ModelError(f"parameters: there is no constant {name!r} in model {model.name!r}; {hint}")
+        if name in found:
+            raise ModelError(f"parameters: {name!r} is named twice")
+        shape, default = known[name]
+        found[name] = Parameter(name, shape, np.asarray(default, dtype=float).reshape(shape))
+    return found
+
+
+def possible(model: Model) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shape and value of every constant that can be declared a parameter, by name."""
+    known: dict[str, tuple[tuple[int, ...], Any]] = {"gravity": ((3,), model.gravity_vector)}
+    for part in model.parts:
+        inertia = part.inertia
+        values = {"mass": inertia.mass, "com": inertia.com, "moment": inertia.moment_about_com}
+        known.update({f"{part.link}.{what}": (shape, values[what]) for what, shape in OF_LINKS.items()})
+    for joint in model.joints:
+        known[f"{joint.name}.position"] = (3,), model.X_tree[joint.body].r
+        for what in OF_JOINTS[1:]:
+            value = getattr(joint, what)
+            known[f"{joint.name}.{what}"] = ((len(value),) if len(value) > 1 else ()), value
+    return known
+
+
+def inertia_of(body: int, model: Model, given: Mapping[str, list[Any]], lift: Any) -> RigidInertia:
+    """The rigid inertia of a body: its own numbers, or those given for its parts."""
+    parts = [part for part in model.parts if part.body == body]
+    if not any(f"{part.link}.{what}" in given for part in parts for what in OF_LINKS):
+        return model.inertias[body].lift(lift)
+    total = RigidInertia.zero()
+    for part in parts:
+        total = total + _part(part, given, lift).seen_through(part.X.lift(lift))
+    return total
+
+
+def _part(part: Part, given: Mapping[str, list[Any]], lift: Any) -> RigidInertia:
+    inertia = part.inertia
+    mass = given.get(f"{part.link}.mass") or [lift(inertia.mass)]
+    com = given.get(f"{part.link}.com") or [lift(x) for x in inertia.com]
+    moment = given.get(f"{part.link}.moment") or [lift(x) for row in inertia.moment_about_com for x in row]
+    return RigidInertia.about_com(
+        mass[0], Vector(*com), Symmetric(moment[0], moment[1], moment[2], moment[4], moment[5], moment[8])
+    )
+
+
+def of_joint(joint: JointInfo, what: str, given: Mapping[str, list[Any]], lift: Any) -> tuple[Any, ...]:
+    """A property of a joint, one number for each coordinate."""
+    value = given.get(f"{joint.name}.{what}")
+    return tuple(value) if value is not None else tuple(lift(x) for x in getattr(joint, what))
