@@ -1,6 +1,6 @@
 """featherweight: articulated rigid-body dynamics in Python, compiled to SIMD code for each robot."""
 
-from featherweight import joints, robots, scalar
+from featherweight import convert, joints, robots, scalar
 from featherweight.compiler import interpret, thread_count, threads
 from featherweight.dynamics import (
     Pose,
@@ -60,6 +60,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "com_jacobian",
     "contact_inertia",
+    "convert",
     "coriolis_matrix",
     "delassus",
     "difference",

@@ -240,9 +240,6 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-_METHODS: list[_MethodDef] = []  # kept for good: the interpreter reads them until the very end of a function
-
-
 class _Context(np.ndarray):
     """Addresses for the entry point. It also owns everything the function needs to stay alive."""
 
@@ -277,7 +274,7 @@ def make_entry(
     }
     context = np.array([addresses[n] for n in NAMES], dtype=np.uintp).view(_Context)
     method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
-    _METHODS.append(method)
+    api.Py_IncRef(ctypes.py_object(method))  # for good: functions read it when they are freed, also at exit
     context.owner = (workspace, library, many)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", api)

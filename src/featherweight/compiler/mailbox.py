@@ -26,7 +26,6 @@ class Handover:
     serve: Any  # serve(box, looks): do what is posted; return after so many looks at an idle box
     team: Any  # team(desk, me, boxes, n, run, call, workspaces, taken, looks): all n parts
     finish: Any  # finish(desk, me, boxes, n, looks): wait on for what `team` left
-    library: Library
 
 
 @functools.cache
@@ -34,12 +33,12 @@ def handover() -> Handover:
     """Compiled once in a process."""
     target = host()
     library = Library(target.object_code(emit_handover(target.arch)), ("serve", "team", "finish"))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # for good: workers may still watch at exit
     word, pointer = ctypes.c_int64, ctypes.c_void_p
     return Handover(
         ctypes.CFUNCTYPE(None, pointer, word)(library["serve"]),
         ctypes.CFUNCTYPE(word, pointer, word, pointer, word, *[pointer] * 4, word)(library["team"]),
         ctypes.CFUNCTYPE(word, pointer, word, pointer, word, word)(library["finish"]),
-        library,
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from featherweight.joints.revolute import Revolute
 from featherweight.scalar import atan2, cos, sin
 
@@ -15,3 +17,9 @@ class Continuous(Revolute):
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         angle = q1[0] - q0[0]
         return [atan2(sin(angle), cos(angle))]
+
+    def to_pinocchio(self, q: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.cos(q), np.sin(q)], axis=-1)
+
+    def from_pinocchio(self, q: np.ndarray) -> np.ndarray:
+        return np.arctan2(q[..., 1:], q[..., :1])

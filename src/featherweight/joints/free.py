@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints.joint import Joint
-from featherweight.joints.orientation import explain_unit, not_unit, random_quaternion
+from featherweight.joints.orientation import explain_unit, not_unit, random_quaternion, rotated
 from featherweight.spatial import (
     Matrix,
     Motion,
@@ -60,3 +60,13 @@ class Free(Joint):
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return np.concatenate([rng.uniform(-1.0, 1.0, 3), random_quaternion(rng)])
+
+    def to_mujoco(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        qpos = np.concatenate([q[..., :3], np.roll(q[..., 3:], 1, axis=-1)], axis=-1)  # w x y z
+        return qpos, np.concatenate([rotated(q[..., 3:], v[..., :3]), v[..., 3:]], axis=-1)  # linear in the world
+
+    def from_mujoco(self, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        quaternion = np.roll(qpos[..., 3:], -1, axis=-1)
+        back = quaternion * np.array([-1.0, -1.0, -1.0, 1.0])
+        v = np.concatenate([rotated(back, qvel[..., :3]), qvel[..., 3:]], axis=-1)
+        return np.concatenate([qpos[..., :3], quaternion], axis=-1), v

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.errors import ModelError
 from featherweight.joints.joint import AxisJoint, finite
 from featherweight.spatial import Motion, Transform, about_axis
 
@@ -29,6 +30,12 @@ class Helical(AxisJoint):
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return rng.uniform(-pi, pi, 1)
+
+    def to_mujoco(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        raise ModelError("MuJoCo has no helical joint")
+
+    def from_mujoco(self, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        raise ModelError("MuJoCo has no helical joint")
 
     def lift(self, f: Callable[[float], Any]) -> Helical:
         return self._with(axis=self.axis.lift(f), pitch=f(self.pitch))

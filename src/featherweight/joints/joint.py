@@ -62,6 +62,22 @@ class Joint:
         """A configuration from the joint's whole range."""
         raise NotImplementedError
 
+    def to_pinocchio(self, q: np.ndarray) -> np.ndarray:
+        """Configurations (…, nq) as Pinocchio writes them."""
+        return q
+
+    def from_pinocchio(self, q: np.ndarray) -> np.ndarray:
+        """The inverse of `to_pinocchio`."""
+        return q
+
+    def to_mujoco(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Configurations (…, nq) and velocities (…, nv) as MuJoCo writes them."""
+        return q, v
+
+    def from_mujoco(self, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The inverse of `to_mujoco`."""
+        return qpos, qvel
+
     def following(self, leader: Joint) -> Joint:
         """The same joint with a leader that has coordinates of its own."""
         return self

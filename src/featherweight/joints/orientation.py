@@ -38,3 +38,10 @@ def random_quaternion(rng: np.random.Generator) -> np.ndarray:
     """Uniform over all orientations."""
     quaternion = rng.normal(size=4)
     return quaternion / np.linalg.norm(quaternion)
+
+
+def rotated(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Vectors (…, 3) turned by unit quaternions x y z w (…, 4)."""
+    axis, w = quaternion[..., :3], quaternion[..., 3:]
+    twice = 2 * np.cross(axis, vector)
+    return vector + w * twice + np.cross(axis, twice)

@@ -42,3 +42,21 @@ class Planar(Joint):
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return np.array([*rng.uniform(-1.0, 1.0, 2), rng.uniform(-pi, pi)])
+
+    def to_pinocchio(self, q: np.ndarray) -> np.ndarray:
+        return np.concatenate([q[..., :2], np.cos(q[..., 2:]), np.sin(q[..., 2:])], axis=-1)
+
+    def from_pinocchio(self, q: np.ndarray) -> np.ndarray:
+        return np.concatenate([q[..., :2], np.arctan2(q[..., 3:], q[..., 2:3])], axis=-1)
+
+    def to_mujoco(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return q, _turned(q[..., 2], v)  # two slides and a hinge: velocity in the frame it is mounted on
+
+    def from_mujoco(self, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return qpos, _turned(-qpos[..., 2], qvel)
+
+
+def _turned(angle: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Velocities (…, 3) with their linear part turned by an angle."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([c * v[..., 0] - s * v[..., 1], s * v[..., 0] + c * v[..., 1], v[..., 2]], axis=-1)

@@ -49,3 +49,9 @@ class Spherical(Joint):
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return random_quaternion(rng)
+
+    def to_mujoco(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.roll(q, 1, axis=-1), v  # w x y z
+
+    def from_mujoco(self, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.roll(qpos, -1, axis=-1), qvel

@@ -2,6 +2,7 @@
 
 from featherweight.model.builder import Builder
 from featherweight.model.inertia import Inertia
+from featherweight.model.layouts import PinocchioMaps, joints_named
 from featherweight.model.model import BodyInfo, ContactPoint, Frame, JointInfo, Model
 from featherweight.model.placement import Placement
 from featherweight.model.properties import Limits, Rotor
@@ -16,8 +17,10 @@ __all__ = [
     "JointInfo",
     "Limits",
     "Model",
+    "PinocchioMaps",
     "Placement",
     "Rotor",
     "Tree",
     "TreeJoint",
+    "joints_named",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from featherweight.errors import ModelError
 from featherweight.joints import Fixed, Joint
 from featherweight.model.inertia import Inertia, impossible
 from featherweight.model.model import ContactPoint, Frame, JointInfo, Model, Part
+from featherweight.model.parameters import declared
 from featherweight.model.placement import Placement, real_numbers
 from featherweight.model.properties import Limits, Rotor, per_coordinate
 from featherweight.spatial import RigidInertia, Transform, Vector
 
-POLICIES = ("strict", "warn")
+POLICIES = ("strict", "warn", "accept")  # for bodies that cannot exist: raise, warn, say nothing
 
 
 class Builder:
@@ -221,7 +223,7 @@ class Builder:
         for name, inertia in zip(self._names[1:], self._inertias[1:], strict=True):
             if not inertia.m > 0:
                 self._check(name, inertia)
-        return Model(
+        model = Model(
             name=self._name,
             names=tuple(self._names),
             parent=tuple(self._parent),
@@ -232,8 +234,8 @@ class Builder:
             frames=self._frames,
             contact_points=tuple(self._points),
             parts=tuple(self._parts),
-            parameters=self._parameters,
         )
+        return replace(model, parameters=declared(model, self._parameters)) if self._parameters else model
 
     def _check(self, name: str, inertia: RigidInertia) -> None:
         """No body can have this inertia: refuse it, or warn, as the policy says."""
@@ -242,7 +244,8 @@ class Builder:
             text = f"body {name!r}: {reason}"
             if self._policy == "strict":
                 raise ModelError(f'{text}; correct it, or pass policy="warn" to Builder to take it as it is')
-            warnings.warn(text, stacklevel=3)
+            if self._policy == "warn":
+                warnings.warn(text, stacklevel=3)
 
     def _frame(self, what: str, name: Any) -> Frame:
         frame = self._frames.get(name) if isinstance(name, str) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 
 from featherweight.joints import Fixed, Joint
 from featherweight.model.inertia import Inertia
-from featherweight.model.parameters import OF_JOINTS, Parameter, declared, inertia_of, of_joint
+from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
+from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
 from featherweight.model.properties import Limits, Rotor
 from featherweight.model.tree import Tree, TreeJoint
 from featherweight.spatial import Force, RigidInertia, Transform, Vector
@@ -122,7 +123,7 @@ class Model:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
-        object.__setattr__(self, "parameters", MappingProxyType(declared(self, self.parameters)))
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
     @property
     def nq(self) -> int:
@@ -210,6 +211,10 @@ class Model:
             q[bounded] = rng.uniform(lower[bounded], upper[bounded])
             values.append(q)
         return np.concatenate(values)
+
+    def pinocchio_maps(self, names: Sequence[str]) -> PinocchioMaps:
+        """Index arrays from our q and v to those of Pinocchio, whose `model.names` are given."""
+        return pinocchio_maps(self, names)
 
     def over(
         self, lift: Callable[[float], Any], mark: Callable[[], None], given: Mapping[str, list[Any]] | None = None

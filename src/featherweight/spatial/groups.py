@@ -1,7 +1,7 @@
 """Exponential and logarithm of rotations, of rigid motions and of the plane, and their Jacobians, in closed form.
 
 Everything is a function of x = θ², the square of the angle, and comes from a few coefficients: the Stumpff functions
-c_k = Σ (-x)^j / (2j + k)! and Lee's k = (1 - (θ/2) cot(θ/2)) / x. Below θ = 2 they are series, above closed forms, so
+c_k = Σ (-x)^j / (2j + k)! and k = (1 - (θ/2) cot(θ/2)) / x. Below θ = 3 they are series, above closed forms, so
 no digits cancel on either side. The series are cut for float64: with more digits they are good to about 1e-17.
 
 A twist (ω, v) acts like the dual vector ω + ε v: the lower blocks on SE(3) are derivatives along v of those on SO(3).
@@ -10,7 +10,7 @@ A twist (ω, v) acts like the dual vector ω + ε v: the lower blocks on SE(3) a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import factorial
+from math import factorial, pi
 from typing import Any, NamedTuple
 
 from featherweight.scalar import atan2, cos, maximum, minimum, sin, sqrt, where
@@ -49,7 +49,8 @@ class Quaternion(NamedTuple):
     def __matmul__(self, b: Quaternion) -> Quaternion:
         """Hamilton's product: R(a @ b) = R(a) R(b)."""
         u, v = self.vector, b.vector
-        return Quaternion(*(v * self.w + u * b.w + u.cross(v)), self.w * b.w - u.dot(v))
+        x, y, z = v * self.w + u * b.w + u.cross(v)
+        return Quaternion(x, y, z, self.w * b.w - u.dot(v))
 
     def rotate(self, v: Vector) -> Vector:
         """R(q) v = v + 2 w (u × v) + 2 u × (u × v)."""
@@ -85,7 +86,8 @@ class MotionMatrix(NamedTuple):
 def exp_so3(w: Vector) -> Quaternion:
     """The rotation by |w| [rad] about w: (w/θ sin θ/2, cos θ/2)."""
     cosine, sinc = _half_angle(w.dot(w))
-    return Quaternion(*(w * (0.5 * sinc)), cosine)
+    x, y, z = w * (0.5 * sinc)
+    return Quaternion(x, y, z, cosine)
 
 
 def log_so3(q: Quaternion) -> Vector:
@@ -208,14 +210,15 @@ def _motion_matrix(v: Motion, b: Any, c: Any, db: Any, dc: Any) -> MotionMatrix:
 
 
 def _scaled(A: Matrix, s: Any) -> Matrix:
+    """s A."""
     return A.lift(lambda a: a * s)
 
 
 # ---- coefficients, functions of x = θ²
 
-SWITCH = 4.0  # below it series, above it closed forms; each gets an argument from its own side
-SMALL_SLOPE = 1 / 16
-STUMPFF_TERMS = 11
+SWITCH = 9.0  # below it series, above it closed forms; each gets an argument from its own side
+SMALL_SLOPE = 1 / 16  # r² = tan²(θ/2) below which log is a series: half a radian
+STUMPFF_TERMS = 13
 ATAN = [(-1) ** j / (2 * j + 1) for j in range(14)]  # atan r / r, in r²
 
 
@@ -227,7 +230,8 @@ def _bernoulli(count: int) -> list[float]:
     return beta
 
 
-BETA = _bernoulli(20)
+POLE = 4 * pi * pi  # k = Σ 2 / (4π² m² - x): without the first pole its series needs few terms
+K = [b - 2 / POLE**j for j, b in enumerate(_bernoulli(16), 1)]
 
 
 def _polynomial(coefficients: Sequence[float], x: Any) -> Any:
@@ -239,7 +243,7 @@ def _polynomial(coefficients: Sequence[float], x: Any) -> Any:
 
 
 def _stumpff(k: int, x: Any) -> Any:
-    """c_k = Σ (-x)^j / (2j + k)!, for x ≤ 4: cos θ, sin θ/θ, (1 - cos θ)/θ², (θ - sin θ)/θ³ …"""
+    """c_k = Σ (-x)^j / (2j + k)!, for x ≤ 9: cos θ, sin θ/θ, (1 - cos θ)/θ², (θ - sin θ)/θ³ …"""
     return _polynomial([(-1) ** j / factorial(2 * j + k) for j in range(STUMPFF_TERMS)], x)
 
 
@@ -269,11 +273,15 @@ def _left_rate(x: Any) -> tuple[Any, Any]:
 def _k(x: Any) -> Any:
     """k = (1 - (θ/2) cot(θ/2)) / x = Σ β_j x^(j-1)."""
     cosine, sinc = _half_angle(x)
-    return where(x < SWITCH, _polynomial(BETA, minimum(SWITCH, x)), (1 - cosine / sinc) / maximum(SWITCH, x))
+    near, far = minimum(SWITCH, x), maximum(SWITCH, x)
+    pole = 1 / (POLE - near)
+    return where(x < SWITCH, _polynomial(K, near) + 2 * pole, (1 - cosine / sinc) / far)
 
 
 def _k_rate(x: Any) -> Any:
     """dk/dx = ((θ - sin θ) / (8 θ sin²(θ/2)) - k) / x, or the series term by term."""
     c2, c3 = _left(x)
-    series = _polynomial([j * b for j, b in enumerate(BETA)][1:], minimum(SWITCH, x))
-    return where(x < SWITCH, series, (c3 / (4 * c2) - _k(x)) / maximum(SWITCH, x))
+    near, far = minimum(SWITCH, x), maximum(SWITCH, x)
+    pole = 1 / (POLE - near)
+    series = _polynomial([j * c for j, c in enumerate(K)][1:], near) + 2 * pole * pole
+    return where(x < SWITCH, series, (c3 / (4 * c2) - _k(x)) / far)
