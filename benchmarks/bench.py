@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,67 +52,149 @@ def best(functions: list[Callable[[], Any]], calls: list[int], rounds: int) -> l
     return times
 
 
-def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
-    model, ours = pinocchio_model(name, "free"), robot(name, "free")
+@dataclass(frozen=True)
+class Case:
+    """A function of ours for one state and for a batch, and Pinocchio's: its batch function, if it has one."""
+
+    function: str
+    options: tuple[Any, ...]  # of our kernel
+    one_state: Callable[[], Any]
+    all_states: Callable[[], Any]
+    peer: Callable[[], Any]
+    peer_batch: Callable[[], Any] | None = None
+
+
+def dynamics_cases(model: pin.Model, ours: fw.Model, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> list[Case]:
+    """The three great algorithms."""
     data, pool = model.createData(), pin.ModelPool(model, 1)
-    q, v, x = random_states(model, BATCH)
     columns = [np.asfortranarray(a.T) for a in (q, v, x)]  # Pinocchio takes one state a column
     q1, v1, x1 = q[0].copy(), v[0].copy(), x[0].copy()
-    # ours for one state and for the batch, Pinocchio's for one state and for the batch (it has none for M)
-    cases: dict[str, tuple[Callable, Callable, Callable, Callable | None]] = {
-        "forward_dynamics": (
+    return [
+        Case(
+            "forward_dynamics",
+            (),
             lambda: fw.forward_dynamics(ours, q1, v1, x1),
             lambda: fw.forward_dynamics(ours, q, v, x),
             lambda: pin.aba(model, data, q1, v1, x1),
             lambda: pin.abaInParallel(1, pool, *columns),
         ),
-        "inverse_dynamics": (
+        Case(
+            "inverse_dynamics",
+            (),
             lambda: fw.inverse_dynamics(ours, q1, v1, x1),
             lambda: fw.inverse_dynamics(ours, q, v, x),
             lambda: pin.rnea(model, data, q1, v1, x1),
             lambda: pin.rneaInParallel(1, pool, *columns),
         ),
-        "mass_matrix": (
+        Case(
+            "mass_matrix",
+            (),
             lambda: fw.mass_matrix(ours, q1),
             lambda: fw.mass_matrix(ours, q),
             lambda: pin.crba(model, data, q1),
-            None,
         ),
-    }
+    ]
+
+
+def more_cases(model: pin.Model, ours: fw.Model, q: np.ndarray, v: np.ndarray) -> list[Case]:
+    """Matrices that controllers and contact solvers need; Pinocchio has no batches of them."""
+    data = model.createData()
+    q1, v1 = q[0].copy(), v[0].copy()
+    last = ours.nb
+    frame = ours.names[last]
+    tips = [i for i in range(1, ours.nb + 1) if not ours.children(i)][-4:]  # up to four limbs
+    points = tuple(ours.names[i] for i in tips)
+    places = tuple((i, (0.0, 0.0, 0.0)) for i in tips)
+    identity = pin.SE3.Identity()
+    contacts = pin.StdVec_RigidConstraintModel()
+    for i in tips:
+        contacts.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, i, identity, pin.LOCAL_WORLD_ALIGNED))
+    contact_data = pin.StdVec_RigidConstraintData()
+    for contact in contacts:
+        contact_data.append(contact.createData())
+    return [
+        Case(
+            "jacobian",
+            (frame, "body"),
+            lambda: fw.jacobian(ours, q1, frame),
+            lambda: fw.jacobian(ours, q, frame),
+            lambda: pin.computeJointJacobian(model, data, q1, last),
+        ),
+        Case(
+            "mass_matrix_inverse",
+            (),
+            lambda: fw.mass_matrix_inverse(ours, q1),
+            lambda: fw.mass_matrix_inverse(ours, q),
+            lambda: pin.computeMinverse(model, data, q1),
+        ),
+        Case(
+            "coriolis_matrix",
+            (),
+            lambda: fw.coriolis_matrix(ours, q1, v1),
+            lambda: fw.coriolis_matrix(ours, q, v),
+            lambda: pin.computeCoriolisMatrix(model, data, q1, v1),
+        ),
+        Case(
+            "centroidal_momentum_matrix",
+            (),
+            lambda: fw.centroidal_momentum_matrix(ours, q1),
+            lambda: fw.centroidal_momentum_matrix(ours, q),
+            lambda: pin.computeCentroidalMap(model, data, q1),
+        ),
+        Case(
+            "delassus",
+            places,
+            lambda: fw.delassus(ours, q1, points),
+            lambda: fw.delassus(ours, q, points),
+            lambda: pin.computeDelassusMatrix(model, data, q1, contacts, contact_data),
+        ),
+    ]
+
+
+def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
+    """One row for each function."""
+    model, ours = pinocchio_model(name, "free"), robot(name, "free")
+    q, v, x = random_states(model, BATCH)
     rows = []
-    for function, (one_state, all_states, peer, peer_batch) in cases.items():
-        one_state(), all_states()
-        single, peer_single = best([one_state, peer], [2000, 1000], rounds)
-        with fw.threads(1):
-            functions = [all_states, *([peer_batch] if peer_batch else [])]
-            batch, *peer_batches = best(functions, [10, 1][: len(functions)], rounds)
-            fma = peak.fma_per_second()
-        # in turns too: the clock must be the same for one thread and two
-        one, two = best([partial(threaded, 1, all_states, 30), partial(threaded, 2, all_states, 30)], [1, 1], rounds)
-        operations = ours._kernels[function, ()].plan.operations
-        row = {
-            "robot": name,
-            "function": function,
-            "operations": operations,
-            "single_us": 1e6 * single,
-            "pinocchio_single_us": 1e6 * peer_single,
-            "single_ratio": peer_single / single,
-            "batch_ns": 1e9 * batch / BATCH,
-            "pinocchio_batch_ns": 1e9 * (peer_batches[0] / BATCH if peer_batches else peer_single),
-            "two_threads": one / two,
-            "fma_peak_fraction": operations * BATCH / batch / fma,
-        }
-        row["batch_ratio"] = row["pinocchio_batch_ns"] / row["batch_ns"]
-        if function != "mass_matrix":  # its result would take gigabytes
-            large = partial(getattr(fw, function), ours, *(np.tile(a, (16, 1)) for a in (q, v, x)))
+    for case in (*dynamics_cases(model, ours, q, v, x), *more_cases(model, ours, q, v)):
+        row = {"robot": name, **measure_case(case, ours, peak, rounds)}
+        if case.peer_batch is not None:
+            large = partial(getattr(fw, case.function), ours, *(np.tile(a, (16, 1)) for a in (q, v, x)))
             one, two = best([partial(threaded, 1, large, 3), partial(threaded, 2, large, 3)], [1, 1], 6)
             row["two_threads_large"] = one / two
-        else:
-            shape = (BATCH, ours.nv, ours.nv)
-            row["fill_fraction"] = 8 * np.prod(shape) / batch / fill_bytes_per_second(shape)
         rows.append(row)
         print(report.line(row), flush=True)
     return rows
+
+
+def measure_case(case: Case, ours: fw.Model, peak: Peak, rounds: int) -> dict[str, Any]:
+    """Times of ours and Pinocchio's, and their ratios."""
+    case.one_state()
+    shape = case.all_states().shape
+    single, peer_single = best([case.one_state, case.peer], [2000, 1000], rounds)
+    with fw.threads(1):
+        functions = [case.all_states, *([case.peer_batch] if case.peer_batch else [])]
+        batch, *peer_batches = best(functions, [10, 1][: len(functions)], rounds)
+        fma = peak.fma_per_second()
+        fill = fill_bytes_per_second(shape)
+    # in turns too: the clock must be the same for one thread and two
+    pair = [partial(threaded, n, case.all_states, 30) for n in (1, 2)]
+    one, two = best(pair, [1, 1], rounds)
+    operations = ours._kernels[case.function, case.options, ()].plan.operations
+    row = {
+        "function": case.function,
+        "operations": operations,
+        "single_us": 1e6 * single,
+        "pinocchio_single_us": 1e6 * peer_single,
+        "single_ratio": peer_single / single,
+        "batch_ns": 1e9 * batch / BATCH,
+        "pinocchio_batch_ns": 1e9 * (peer_batches[0] / BATCH if peer_batches else peer_single),
+        "two_threads": one / two,
+        "fma_peak_fraction": operations * BATCH / batch / fma,
+        "fill_fraction": 8 * np.prod(shape) / batch / fill,
+    }
+    row["batch_ratio"] = row["pinocchio_batch_ns"] / row["batch_ns"]
+    return row
 
 
 def threaded(n: int, f: Callable[[], Any], calls: int) -> None:

@@ -36,7 +36,7 @@ def tables(result: dict[str, Any]) -> str:
                 f"{r['two_threads']:.2f}×",
                 f"{r['two_threads_large']:.2f}×" if "two_threads_large" in r else "–",
                 f"{100 * r['fma_peak_fraction']:.0f} %"
-                + (f" ({100 * r['fill_fraction']:.0f} % of fill)" if "fill_fraction" in r else ""),
+                + (f" ({100 * r['fill_fraction']:.0f} % of fill)" if r["fill_fraction"] > 0.3 else ""),
             ]
         )
     starts = [
@@ -50,7 +50,7 @@ def tables(result: dict[str, Any]) -> str:
             "One state, called from Python:",
             _table(["robot", "function", "featherweight", "Pinocchio", "ratio"], single),
             f"{result['batch']} states a call, per state on one core (Pinocchio: `abaInParallel` and `rneaInParallel` "
-            "with one thread; `crba` in a loop). Two cores kept busy with nothing but arithmetic do "
+            "with one thread; the others in a loop). Two cores kept busy with nothing but arithmetic do "
             f"{result['two_cores']:.2f} times the work of one on this machine. The last column is operations a "
             "second over one core's peak of fused multiply-adds:",
             _table(

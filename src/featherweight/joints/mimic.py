@@ -43,7 +43,8 @@ class Mimic(Joint):
     def following(self, leader: Joint) -> Joint:
         if not isinstance(leader, Mimic):
             return self
-        return Mimic(self.joint, str(leader.leader), self.ratio * leader.ratio, self.ratio * leader.offset + self.offset)
+        offset = self.ratio * leader.offset + self.offset
+        return Mimic(self.joint, str(leader.leader), self.ratio * leader.ratio, offset)
 
     def lift(self, f: Callable[[float], Any]) -> Mimic:
         return self._with(joint=self.joint.lift(f), ratio=f(self.ratio), offset=f(self.offset))

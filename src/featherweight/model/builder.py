@@ -133,16 +133,10 @@ class Builder:
             raise ModelError(f"{what}: limits: expected featherweight.Limits, got {type(limits).__name__}")
         if not isinstance(rotor, (Rotor, type(None))):
             raise ModelError(f"{what}: rotor: expected featherweight.Rotor, got {type(rotor).__name__}")
-        q, v = self._slices(what, kind)
-        if kind.leader is not None:
-            kind, armature, damping, friction, stiffness, rest = self._following(
-                what, kind, armature, damping, friction, stiffness, rest
-            )
+        limits = (limits or Limits()).of(what, kind)
         given = {"armature": armature, "damping": damping, "friction": friction, "stiffness": stiffness}
         numbers = {n: per_coordinate(f"{what}: {n}", value, kind.nv) for n, value in given.items()}
-        if rest is None:
-            rest = kind.neutral()
-        rests = per_coordinate(f"{what}: rest", rest, kind.nq, signed=True)
+        rests = per_coordinate(f"{what}: rest", kind.neutral() if rest is None else rest, kind.nq, signed=True)
         reason = kind.explain(np.array(rests))
         if reason is not None:
             raise ModelError(f"{what}: rest: {reason}")
@@ -155,45 +149,60 @@ class Builder:
             rotor_inertia = rotor.gear**2 * J
             if base.body > 0:  # the world does not turn
                 spin = X.E.transposed_times(axis) * (rotor.gear * J)
-        limits = (limits or Limits()).of(what, kind)
+        nowhere = slice(0, 0)  # known when all joints are
         return JointInfo(
-            name, kind, len(self._names), q, v, limits, **numbers, rest=rests,
+            name, kind, len(self._names), nowhere, nowhere, limits, **numbers, rest=rests,
             rotor=rotor, rotor_inertia=rotor_inertia, spin=spin,
         )  # fmt: skip
 
-    def _slices(self, what: str, kind: Joint) -> tuple[slice, slice]:
-        """Where the joint's coordinates are in q and v: its leader's, or the next free places."""
-        if kind.leader is not None:
-            leader = self._leader(what, kind.leader)
-            return leader.q, leader.v
-        q = max((j.q.stop for j in self._joints), default=0)
-        v = max((j.v.stop for j in self._joints), default=0)
-        return slice(q, q + kind.nq), slice(v, v + kind.nv)
-
-    def _leader(self, what: str, name: str) -> JointInfo:
+    def _in_place(self) -> tuple[JointInfo, ...]:
+        """The joints with their slices of q and v: the next places for each, its leader's for one that follows."""
+        q = v = 0
+        placed: dict[str, JointInfo] = {}
         for joint in self._joints:
-            if joint.name == name:
-                if (joint.kind.nq, joint.kind.nv) != (1, 1):
-                    raise ModelError(f"{what}: joint {name!r} has more than one coordinate and cannot be mimicked")
-                return joint
-        near = difflib.get_close_matches(name, [j.name for j in self._joints], n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "add the joint it follows first; fixed joints do not move"
-        raise ModelError(f"{what}: there is no moving joint {name!r} to mimic; {hint}")
+            if joint.independent:
+                slices = slice(q, q + joint.kind.nq), slice(v, v + joint.kind.nv)
+                placed[joint.name] = replace(joint, q=slices[0], v=slices[1])
+                q, v = slices[0].stop, slices[1].stop
+        for joint in self._joints:
+            if not joint.independent:
+                placed[joint.name] = self._following(joint, placed)
+        return tuple(placed[joint.name] for joint in self._joints)
 
-    def _following(self, what: str, kind: Joint, *properties: Any) -> tuple[Any, ...]:
-        """A mimic joint with the first leader of all, and its properties as that leader's coordinate feels them."""
-        armature, damping, friction, stiffness, rest = properties
-        kind = kind.following(self._leader(what, str(kind.leader)).kind)
+    def _following(self, joint: JointInfo, placed: dict[str, JointInfo]) -> JointInfo:
+        """A joint that follows, with the first leader of all; its properties as that leader's coordinate feels them."""
+        what = f"body {self._names[joint.body]!r}"
+        joints = {j.name: j for j in self._joints}
+        kind, seen = joint.kind, [joint.name]
+        while kind.leader is not None and kind.leader not in placed:
+            if kind.leader in seen:
+                raise ModelError(f"{what}: mimic joints follow each other in a circle: {' -> '.join(seen)}")
+            if kind.leader not in joints:
+                near = difflib.get_close_matches(kind.leader, joints, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else "fixed joints do not move"
+                raise ModelError(f"{what}: there is no moving joint {kind.leader!r} to mimic; {hint}")
+            seen.append(kind.leader)
+            kind = kind.following(joints[kind.leader].kind)
+        leader = placed[str(kind.leader)]
+        if not leader.independent:
+            kind = kind.following(leader.kind)
+            leader = placed[str(kind.leader)]
+        if (leader.kind.nq, leader.kind.nv) != (1, 1):
+            raise ModelError(f"{what}: joint {leader.name!r} has more than one coordinate and cannot be mimicked")
         r = abs(kind.ratio)
-        names = ("armature", "damping", "friction", "stiffness")
-        scaled = [
-            per_coordinate(f"{what}: {n}", value, 1)[0] * power
-            for n, value, power in zip(
-                names, (armature, damping, friction, stiffness), (r * r, r * r, r, r * r), strict=True
-            )
-        ]
-        own_rest = 0.0 if rest is None else per_coordinate(f"{what}: rest", rest, 1, signed=True)[0]
-        return kind, *scaled, (own_rest - kind.offset) / kind.ratio if kind.ratio else 0.0
+        return replace(
+            joint,
+            kind=kind,
+            q=leader.q,
+            v=leader.v,
+            armature=(joint.armature[0] * r * r,),
+            damping=(joint.damping[0] * r * r,),
+            friction=(joint.friction[0] * r,),
+            stiffness=(joint.stiffness[0] * r * r,),
+            rest=((joint.rest[0] - kind.offset) / kind.ratio if kind.ratio else 0.0,),
+            rotor_inertia=joint.rotor_inertia * r * r,
+            spin=None if joint.spin is None else joint.spin * kind.ratio,
+        )
 
     def add_frame(self, name: str, *, parent: str, placement: Placement | None = None) -> Builder:
         """Name a frame that is fixed to a body or to another frame."""
@@ -227,7 +236,7 @@ class Builder:
             name=self._name,
             names=tuple(self._names),
             parent=tuple(self._parent),
-            joints=tuple(self._joints),
+            joints=self._in_place(),
             X_tree=tuple(self._X_tree),
             inertias=tuple(self._inertias),
             gravity_vector=self._gravity,
