@@ -48,7 +48,7 @@ def mjcf(model: fw.Model) -> str:
         inside = "".join(body(c) for c in model.children(i))
         if i == 0:
             return inside
-        inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'  # the numbers come later
+        inertial = '<inertial pos="1 2 3" quat="1 2 3 4" mass="1" diaginertia="3 4 5"/>'  # the numbers come later
         return f'<body name="{model.names[i]}" {pose(model.X_tree[i])}>{joint(model.joints[i - 1])}{inertial}{inside}</body>'
 
     return (

@@ -23,9 +23,9 @@ def zoo() -> fw.Model:
             f"body{k}",
             parent=f"body{parent}" if parent else "world",
             joint=kind,
-            placement=fw.Placement(rng.normal(size=3), rpy=rng.normal(size=3)),
+            placement=fw.Placement(rng.normal(size=3), rpy=rng.normal(size=3)) if parent else None,
             inertia=fw.Inertia.box(rng.uniform(1, 2), rng.uniform(0.1, 0.5, 3), rng.normal(size=3) * 0.1),
-            armature=0.0 if isinstance(kind, J.Free) else 0.02,
+            armature=0.0 if isinstance(kind, (J.Free, J.Planar)) else 0.02,  # ours is in the body's axes there
         )
     return builder.build()
 

@@ -1,6 +1,6 @@
-"""Planar joint: motion in the x-y plane of the frame it is mounted on.
+"""Planar joint: motion in a plane of the frame it is mounted on, the x-y plane if no other axis is given.
 
-q = position x, y [m] in that frame and angle [rad] about its z; v = velocity along x, y [m/s] **in the
+q = position x, y [m] in that plane and angle [rad] about its normal; v = velocity along x, y [m/s] **in the
 body's frame** and angular velocity [rad/s].
 """
 
@@ -12,23 +12,40 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.joints.joint import Joint
+from featherweight.errors import ModelError
+from featherweight.joints.joint import AxisJoint
 from featherweight.scalar import cos, sin
 from featherweight.spatial import Motion, Transform, Vector, about_axis, exp_se2, log_se2
 
-X, Y, Z = Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)
-
-
-class Planar(Joint):
-    """S = [0 0 z; x y 0]."""
+class Planar(AxisJoint):
+    """S = [0 0 a; x y 0], with x and y such that x, y and the normal a are right-handed."""
 
     nq = nv = 3
 
+    def _plane(self) -> tuple[Vector, Vector]:
+        """The directions x and y: for a normal along an axis, the next two axes."""
+        a = self.axis
+        if a.x == 0 and a.y == 0:
+            x = Vector(1, 0, 0)
+        elif a.y == 0 and a.z == 0:
+            x = Vector(0, 1, 0)
+        elif a.z == 0 and a.x == 0:
+            x = Vector(0, 0, 1)
+        else:
+            raise ModelError("Planar: expected the axis x, y or z as normal")
+        return x, a.cross(x)
+
+    def __init__(self, axis: Any = "z") -> None:
+        super().__init__(axis)
+        self._plane()
+
     def transform(self, q: Sequence[Any]) -> Transform:
-        return Transform(about_axis(Z, q[2]), Vector(q[0], q[1], 0))
+        x, y = self._plane()
+        return Transform(about_axis(self.axis, q[2]), x * q[0] + y * q[1])
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
-        return Motion(Vector.zero(), X), Motion(Vector.zero(), Y), Motion(Z, Vector.zero())
+        x, y = self._plane()
+        return Motion(Vector.zero(), x), Motion(Vector.zero(), y), Motion(self.axis, Vector.zero())
 
     def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         dx, dy = exp_se2(*v)

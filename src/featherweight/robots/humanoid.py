@@ -19,7 +19,7 @@ from featherweight.model.placement import real_numbers
 
 Place = tuple[float, float, float]
 
-SLICE = 0.03  # * of a segment's mass and inertia, for each small link between the hinges that carry it
+SLICE = 0.04  # * of a segment's mass and inertia, for each small link between the hinges that carry it
 USUAL_HEIGHT, USUAL_MASS = 1.75, 75.0  # [m], [kg], of the person whose strength and damping the tables give
 
 
@@ -93,8 +93,8 @@ LEFT = (
     Segment("shank", "thigh", "knee", 0.0465, ("knee", "ankle"), 0.433, (0.302, 0.302, 0.103), (
         Hinge("knee",           "y",     0,  140,  15,    220,   1.5),)),
     Segment("foot", "shank", "ankle", 0.0145, ("ankle", "ball"), 0.500, (0.25, 0.475, 0.475), (
-        Hinge("ankle_pitch",    "y",   -20,   50,  12,    170,   0.7),
-        Hinge("ankle_roll",     "x",   -35,   20,  12,     40,   0.3))),
+        Hinge("ankle_pitch",    "y",   -20,   50,  12,    170,   0.5),
+        Hinge("ankle_roll",     "x",   -35,   20,  12,     40,   0.2))),
     Segment("upper_arm", "chest", "shoulder", 0.028, ("shoulder", "elbow"), 0.436, (0.322, 0.322, 0.14), (
         Hinge("shoulder_pitch", "y",  -180,   60,  15,     90,   1.0),
         Hinge("shoulder_roll",  "x",   -45,  180,  15,     75,   1.0),
@@ -141,13 +141,13 @@ def humanoid(
     mirror image has equal pitches and opposite rolls and yaws; hips and shoulders flex with negative pitch, knees bend
     with positive.
 
-    The links between the hinges of one joint are slices of the segment they carry, 3 % of its mass and inertia each
-    in its shape and place: small, but heavy enough for a good mass matrix when the outer axes of three come together,
-    at a roll of 90° of hips, shoulders and neck. With `ball_joints` those three are spherical, without slices and
-    without limits of position: 26 bodies' coordinates become quaternions where three angles were.
+    The links between the hinges of one joint are slices of the segment they carry, 4 % of its mass and inertia each in
+    its shape and place: small, but enough for a well conditioned mass matrix where the outer two of three axes come
+    together, at a roll of 90°. With `ball_joints` hips, shoulders and neck are spherical, whole, and without limits of
+    position: no slices, and a quaternion for each in place of three angles.
 
-    Nothing drives the joints, `armature` [kg m²] is what motors would add to each axis. Dampings are those of a limp
-    body in `passive_force`; they and the limits of effort grow with size as moments of gravity do.
+    Nothing drives the joints; `armature` [kg m²] is what motors would add to each of their axes. The damping, in
+    `passive_force`, is that of a limp body; it and the limits of effort grow with size, so that all sizes move alike.
 
     >>> import featherweight as fw
     >>> robot = fw.robots.humanoid(height=1.80, mass=80)
@@ -155,14 +155,14 @@ def humanoid(
     <Model 'humanoid': 32 bodies, nq 38, nv 37>
     >>> q = robot.neutral()
     >>> q[2] = 0.53 * 1.80
-    >>> print(fw.center_of_mass(robot, q).round(3))
-    [0.001 0.    1.043]
+    >>> print(f"centre of mass at {fw.center_of_mass(robot, q)[2] / 1.80:.1%} of the height")
+    centre of mass at 57.8% of the height
     """
     h, m = _positive("height", height), _positive("mass", mass)
     if not isinstance(ball_joints, bool):
         raise ModelError(f"ball_joints: expected True or False, got {ball_joints!r}")
     strength = m * h / (USUAL_MASS * USUAL_HEIGHT)  # as weight times length
-    drag = strength * (h / USUAL_HEIGHT) ** 0.5  # and as the time of a swing
+    drag = strength * (h / USUAL_HEIGHT) ** 0.5  # and times the duration of a swing
     builder = Builder("humanoid")
     for prefix, side, segments, points in (
         ("", 1, TRUNK, TRUNK_POINTS),
@@ -174,7 +174,7 @@ def humanoid(
         for segment in segments:
             origin, (start, end) = ORIGIN[segment.name], (LANDMARKS[name] for name in segment.ends)
             com = tuple(a + segment.com * (b - a) for a, b in zip(start, end, strict=True))
-            moments = _moments(h * dist(start, end), segment.gyration)
+            gyration = [h * dist(start, end) * k for k in segment.gyration]
             joints = _joints(segment.hinges, side, ball_joints, strength, drag)
             parent, place = names[segment.parent], _offset(ORIGIN[segment.parent], origin, side, h)
             for k, (joint_name, joint, limits, damping) in enumerate(joints, start=1):
@@ -186,7 +186,7 @@ def humanoid(
                     parent=parent,
                     joint=joint,
                     placement=Placement(place),
-                    inertia=Inertia(share, _offset(origin, com, side, h), [share * k2 for k2 in moments]),
+                    inertia=Inertia(share, _offset(origin, com, side, h), [share * r**2 for r in gyration]),
                     joint_name=prefix + joint_name,
                     limits=limits,
                     armature=armature if segment.hinges else 0.0,
@@ -226,12 +226,8 @@ def _offset(a: Sequence[float], b: Sequence[float], side: int, height: float) ->
     return x, side * y, z
 
 
-def _moments(length: float, gyration: Place) -> list[float]:
-    """Of a unit of mass with these radii of gyration."""
-    return [(length * k) ** 2 for k in gyration]
-
-
 def _positive(name: str, value: float) -> float:
+    """A size that a person can have, or a ModelError that names it."""
     number = float(real_numbers(name, value, ()))
     if not number > 0:
         raise ModelError(f"{name}: expected a positive number, got {number:g}")
