@@ -38,6 +38,7 @@ from featherweight.dynamics import (
     wrench_on,
 )
 from featherweight.errors import ModelError
+from featherweight.io import lint, load, loads, save_urdf
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
 
 __version__ = "0.1.0"
@@ -77,6 +78,9 @@ __all__ = [
     "joint_wrenches",
     "joints",
     "kinetic_energy",
+    "lint",
+    "load",
+    "loads",
     "mass_matrix",
     "mass_matrix_inverse",
     "momentum",
@@ -84,6 +88,7 @@ __all__ = [
     "passive_force",
     "potential_energy",
     "robots",
+    "save_urdf",
     "scalar",
     "solve_mass_matrix",
     "thread_count",

@@ -1,7 +1,17 @@
-"""Errors of featherweight's own."""
+"""Errors of featherweight that are not plain ValueError or TypeError."""
 
 from __future__ import annotations
 
 
 class ModelError(ValueError):
-    """A robot description is wrong: what, where, and how to mend it."""
+    """A model, or a part of one, cannot be: says what is wrong and how to fix it.
+
+    Errors in files know the `file`, the `line` and the `element`; the message begins with them.
+    """
+
+    def __init__(
+        self, message: str, *, file: str | None = None, line: int | None = None, element: str | None = None
+    ) -> None:
+        place = ":".join(str(x) for x in (file, line) if x is not None)
+        super().__init__(": ".join(x for x in (place, element, message) if x))
+        self.file, self.line, self.element = file, line, element

@@ -17,6 +17,7 @@ from featherweight.joints.joint import AxisJoint
 from featherweight.scalar import cos, sin
 from featherweight.spatial import Motion, Transform, Vector, about_axis, exp_se2, log_se2
 
+
 class Planar(AxisJoint):
     """S = [0 0 a; x y 0], with x and y such that x, y and the normal a are right-handed."""
 

@@ -3,7 +3,7 @@
 from featherweight.model.builder import Builder
 from featherweight.model.inertia import Inertia
 from featherweight.model.layouts import PinocchioMaps, joints_named
-from featherweight.model.model import BodyInfo, ContactPoint, Frame, JointInfo, Model
+from featherweight.model.model import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Model
 from featherweight.model.placement import Placement
 from featherweight.model.properties import Limits, Rotor
 from featherweight.model.tree import Tree, TreeJoint
@@ -13,6 +13,7 @@ __all__ = [
     "Builder",
     "ContactPoint",
     "Frame",
+    "Geometry",
     "Inertia",
     "JointInfo",
     "Limits",

@@ -13,13 +13,14 @@ import numpy as np
 from featherweight.errors import ModelError
 from featherweight.joints import Fixed, Joint
 from featherweight.model.inertia import Inertia, impossible
-from featherweight.model.model import ContactPoint, Frame, JointInfo, Model, Part
+from featherweight.model.model import ContactPoint, Frame, Geometry, JointInfo, Model, Part
 from featherweight.model.parameters import declared
 from featherweight.model.placement import Placement, real_numbers
 from featherweight.model.properties import Limits, Rotor, per_coordinate
 from featherweight.spatial import RigidInertia, Transform, Vector
 
 POLICIES = ("strict", "warn", "accept")  # for bodies that cannot exist: raise, warn, say nothing
+SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}  # numbers in a size
 
 
 class Builder:
@@ -53,6 +54,7 @@ class Builder:
         self._frames = {"world": Frame("world", 0, Transform.identity())}
         self._points: list[ContactPoint] = []
         self._parts: list[Part] = []
+        self._geometry: list[Geometry] = []
         self._parameters = parameters
 
     def add_body(
@@ -227,6 +229,27 @@ class Builder:
         self._points.append(ContactPoint(name, base.body, tuple(X.r), size))
         return self
 
+    def add_geometry(
+        self,
+        parent: str,
+        role: str,
+        kind: str,
+        size: Sequence[float],
+        placement: Placement | None = None,
+        mesh: str = "",
+        color: Sequence[float] = (),
+    ) -> Builder:
+        """A shape of a body: `role` "visual" or "collision"; `kind` box, sphere, cylinder, capsule or mesh; `size` [m]
+        its edges, its radius, its radius and length along z, or a mesh's scale."""
+        what = f"geometry of {parent!r}"
+        base = self._frame(what, parent)
+        if role not in ("visual", "collision") or kind not in SHAPES:
+            raise ModelError(f"{what}: expected a visual or collision {', '.join(SHAPES)}, got {role!r} {kind!r}")
+        numbers = tuple(real_numbers(f"{what}: size", size, (SHAPES[kind],)).tolist())
+        X = self._placed(what, placement) @ base.X
+        self._geometry.append(Geometry(parent, base.body, role, kind, numbers, X, mesh, tuple(color)))
+        return self
+
     def build(self) -> Model:
         """The frozen model, after the last checks."""
         for name, inertia in zip(self._names[1:], self._inertias[1:], strict=True):
@@ -243,6 +266,7 @@ class Builder:
             frames=self._frames,
             contact_points=tuple(self._points),
             parts=tuple(self._parts),
+            geometry=tuple(self._geometry),
         )
         return replace(model, parameters=declared(model, self._parameters)) if self._parameters else model
 

@@ -87,6 +87,24 @@ class ContactPoint:
     radius: float
 
 
+@dataclass(frozen=True)
+class Geometry:
+    """A shape fixed to a body: how it looks (`role` "visual") or what it touches with ("collision").
+
+    `kind` is box, sphere, cylinder, capsule or mesh; `size` [m] its edges, radius, or radius and length along z, or
+    the scale of a mesh, which is kept by reference. X goes from the body's coordinates to the shape's.
+    """
+
+    link: str
+    body: int
+    role: str
+    kind: str
+    size: tuple[float, ...]
+    X: Transform
+    mesh: str = ""
+    color: tuple[float, ...] = ()
+
+
 def _find(kind: str, name: object, known: Iterable[str]) -> KeyError:
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=3)
@@ -118,6 +136,9 @@ class Model:
     contact_points: tuple[ContactPoint, ...]
     parts: tuple[Part, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    geometry: tuple[Geometry, ...] = ()
+    notes: tuple[str, ...] = ()  # what a file's reader changed or did not use
+    description: Any = field(default=None, repr=False)  # the file's own numbers
     _kernels: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
     _entries: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 

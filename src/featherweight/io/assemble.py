@@ -1,0 +1,152 @@
+"""From a description to a model: joints by type, contact points from collision shapes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from featherweight.errors import ModelError
+from featherweight.io.check import Tree, link_inertia
+from featherweight.io.description import Description, Link, LinkJoint, Origin, Shape
+from featherweight.joints import Continuous, Free, Joint, Mimic, Planar, Prismatic, Revolute
+from featherweight.model import Builder, Inertia, Limits, Model, Placement
+
+SIMPLE = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic}
+RIM = 4  # points on each rim of a cylinder
+Point = tuple[tuple[float, float, float], float]  # position in the shape's frame, radius
+
+
+def assemble(
+    description: Description,
+    tree: Tree,
+    *,
+    base: str,
+    gravity: Sequence[float],
+    parameters: Sequence[str],
+    contact: bool | Sequence[str],
+) -> Model:
+    """The model of a description that was checked."""
+    builder = Builder(description.name, gravity=gravity, policy="accept", parameters=parameters)
+    names = {link.name for link in description.links}
+    root = tree.root
+    root_name = root.name
+    if root_name != "world" or base == "free":
+        root_name = "world_link" if root_name == "world" else root_name
+        builder.add_body(
+            root_name,
+            joint=Free() if base == "free" else None,
+            inertia=_inertia(root),
+            joint_name=_joint_name("root_joint", names | {joint.name for joint in tree.joints}),
+        )
+    movers = {joint.name for joint in tree.joints if joint.type in SIMPLE}
+    for joint in tree.joints:
+        place: dict[str, Any] = {
+            "parent": root_name if joint.parent == root.name else joint.parent,
+            "joint_name": _joint_name(joint.name, names),
+            "placement": _placement(joint.origin),
+            "inertia": _inertia(tree.links[joint.child]),
+        }
+        if joint.type == "fixed":
+            builder.add_body(joint.child, **place)
+        else:
+            builder.add_body(
+                joint.child, joint=_kind(joint, movers), limits=_limits(joint), **_properties(joint), **place
+            )
+    for link in description.links:
+        for shape in link.shapes:
+            builder.add_geometry(
+                link.name, shape.role, shape.kind, shape.size, _placement(shape.origin), shape.mesh, shape.color
+            )
+    _add_contact_points(builder, description, contact, {root.name: root_name})
+    return builder.build()
+
+
+def _joint_name(name: str, links: set[str]) -> str:
+    """Links and joints share one space of names here; a joint that is called like a link gets a longer name."""
+    while name in links:
+        name = f"{name}_joint"
+    return name
+
+
+def _placement(origin: Origin) -> Placement:
+    return Placement(origin.xyz, rpy=origin.rpy)
+
+
+def _inertia(link: Link) -> Inertia | None:
+    return None if link.inertial is None else link_inertia(link.inertial)
+
+
+def _kind(joint: LinkJoint, movers: set[str]) -> Joint:
+    if joint.type == "floating":
+        return Free()
+    if joint.type == "planar":
+        return Planar(joint.axis)
+    kind = SIMPLE[joint.type](joint.axis)
+    if joint.mimic is None or joint.mimic.joint not in movers:
+        return kind
+    return Mimic(kind, joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
+
+
+def _properties(joint: LinkJoint) -> dict[str, Any]:
+    motor = joint.motor
+    armature = 0.0 if motor is None else motor.reduction**2 * motor.inertia
+    return {"armature": armature, "damping": joint.damping, "friction": joint.friction}
+
+
+def _limits(joint: LinkJoint) -> Limits | None:
+    limit = joint.limit
+    if limit is None:
+        return None
+    bounded = joint.type in ("revolute", "prismatic")
+    return Limits(
+        (limit.lower or 0.0) if bounded else -math.inf,
+        (limit.upper or 0.0) if bounded else math.inf,
+        math.inf if limit.velocity is None else limit.velocity,
+        math.inf if limit.effort is None else limit.effort,
+    )
+
+
+def _add_contact_points(
+    builder: Builder, description: Description, contact: bool | Sequence[str], renamed: dict[str, str]
+) -> None:
+    """Points of the collision shapes of all links, of the links that are named, or frames that are named."""
+    if contact is False:
+        return
+    wanted = None if contact is True else set(contact)
+    if isinstance(contact, str):
+        raise ModelError(f"contact: expected True, False or a list of names, got the text {contact!r}")
+    for link in description.links:
+        if wanted is not None and link.name not in wanted:
+            continue
+        points = [
+            (shape, point) for shape in link.shapes if shape.role == "collision" for point in contact_points(shape)
+        ]
+        if wanted is not None and not points:
+            points = [(Shape("collision", Origin(), "sphere", (0.0,)), ((0.0, 0.0, 0.0), 0.0))]
+        for k, (shape, (position, radius)) in enumerate(points):
+            X = _placement(shape.origin).transform
+            at = X.r + X.E.transposed_times(type(X.r)(*position))
+            owner = renamed.get(link.name, link.name)
+            builder.add_contact_point(f"{link.name}_contact{k}", parent=owner, position=at, radius=radius)
+    if wanted is not None:
+        for name in sorted(wanted - {link.name for link in description.links}):
+            builder.add_contact_point(f"{name}_contact", parent=name)
+
+
+def contact_points(shape: Shape) -> list[Point]:
+    """Centre of a sphere, corners of a box, ends of a capsule, points on the rims of a cylinder; none of a mesh."""
+    if shape.kind == "sphere":
+        return [((0.0, 0.0, 0.0), shape.size[0])]
+    if shape.kind == "box":
+        x, y, z = (s / 2 for s in shape.size)
+        return [((a * x, b * y, c * z), 0.0) for a, b, c in product((1, -1), repeat=3)]
+    if shape.kind == "capsule":
+        radius, length = shape.size
+        return [((0.0, 0.0, end * length / 2), radius) for end in (1, -1)]
+    if shape.kind == "cylinder":
+        radius, length = shape.size
+        turns = [2 * math.pi * k / RIM for k in range(RIM)]
+        return [((radius * math.cos(t), radius * math.sin(t), end * length / 2), 0.0) for end in (1, -1) for t in turns]
+    return []

@@ -1,0 +1,190 @@
+"""Is a description a robot? One tree, no loose ends, bodies that can exist."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from featherweight.io.description import Description, Inertial, Link, LinkJoint
+from featherweight.io.findings import Report, name_of
+from featherweight.io.xml import Element
+from featherweight.model import Inertia, Placement
+from featherweight.model.inertia import impossible
+from featherweight.spatial import Matrix, RigidInertia, Transform
+
+TINY = 1e-9  # [kg]: less is a mistake of units
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Links in depth-first order, and the joints to their children in the file's order."""
+
+    root: Link
+    joints: tuple[LinkJoint, ...]  # depth first; each one's parent is the root or an earlier child
+    links: dict[str, Link]
+
+
+def check_structure(description: Description, root: Element, report: Report) -> Tree | None:
+    """Names, ends of joints, one root, no circle, mimic chains; None if there is no tree to speak of."""
+    links = {link.name: link for link in reversed(description.links)}
+    joints = {joint.name: joint for joint in reversed(description.joints)}
+    _unique(description, report)
+    if not description.links:
+        report.error(root.line, name_of(root), "there is no <link>", "a robot needs at least one")
+        return None
+    children: dict[str, list[LinkJoint]] = defaultdict(list)
+    parents: dict[str, LinkJoint] = {}
+    for joint in description.joints:
+        where = joint.where
+        for tag, end in (("parent", joint.parent), ("child", joint.child)):
+            if end and end not in links:
+                report.error(joint.line, where, f"{tag} link {end!r} does not exist", _hint(end, list(links)))
+        if joint.parent == joint.child and joint.parent:
+            report.error(joint.line, where, f"connects link {joint.parent!r} with itself")
+        elif joint.child in parents:
+            other = parents[joint.child]
+            message = f"link {joint.child!r} is already the child of joint {other.name!r} (line {other.line})"
+            report.error(joint.line, where, message, "a link has one parent; loops are not URDF")
+        elif joint.parent in links and joint.child in links:
+            parents[joint.child] = joint
+            children[joint.parent].append(joint)
+        if joint.mimic is not None:
+            _check_mimic(joint, joints, report)
+    roots = [link for link in links.values() if link.name not in parents]
+    if len(roots) != 1:
+        _wrong_roots(roots, description, root, report)
+        return None
+    order: list[LinkJoint] = []
+    stack = list(reversed(children[roots[0].name]))
+    while stack:
+        joint = stack.pop()
+        order.append(joint)
+        stack += reversed(children[joint.child])
+    reached = {roots[0].name, *(joint.child for joint in order)}
+    for link in description.links:
+        if link.name not in reached:
+            report.error(link.line, link.where, "is part of a circle of joints", "break the circle")
+            return None
+    return Tree(roots[0], tuple(order), links)
+
+
+def _unique(description: Description, report: Report) -> None:
+    """Links have names of their own, joints too; our frames share one space of names."""
+    for kind, things in (("link", description.links), ("joint", description.joints)):
+        counts = Counter(thing.name for thing in things)
+        first: dict[str, int] = {}
+        for thing in things:
+            if counts[thing.name] > 1 and thing.name:
+                if thing.name in first:
+                    message = f"the name {thing.name!r} is used by another {kind} on line {first[thing.name]}"
+                    report.error(thing.line, thing.where, message, "names must be unique")
+                first.setdefault(thing.name, thing.line)
+
+
+def _wrong_roots(roots: list[Link], description: Description, root: Element, report: Report) -> None:
+    if not roots:
+        joint = description.joints[0]
+        report.error(joint.line, joint.where, "is part of a circle of joints: no link is the root")
+        return
+    names = ", ".join(repr(link.name) for link in roots[:5])
+    second = sorted(roots, key=lambda link: link.line)[1]
+    message = f"there are {len(roots)} root links: {names}{' …' if len(roots) > 5 else ''}"
+    report.error(second.line, second.where, message, "connect them by joints, or remove all but one")
+
+
+def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], report: Report) -> None:
+    where = f"{joint.where} <mimic>"
+    seen = [joint.name]
+    current = joint
+    if joint.type == "fixed":
+        report.add("note", joint.line, where, "is not used: a fixed joint does not move")
+        return
+    if joint.type not in ("revolute", "continuous", "prismatic"):
+        report.error(joint.line, where, f"a {joint.type} joint cannot follow another")
+        return
+    while current.mimic is not None:
+        leader = joints.get(current.mimic.joint)
+        if leader is None:
+            hint = _hint(current.mimic.joint, list(joints))
+            report.add("wrong", joint.line, where, f"joint {current.mimic.joint!r} does not exist", hint)
+            return
+        if leader.name in seen:
+            what = "follows itself" if len(seen) == 1 else f"follows in a circle: {' -> '.join([*seen, leader.name])}"
+            report.error(joint.line, where, what)
+            return
+        seen.append(leader.name)
+        current = leader
+    if current.type not in ("revolute", "continuous", "prismatic"):
+        report.add("wrong", joint.line, where, f"joint {current.name!r} is {current.type}: it cannot be followed")
+
+
+def _hint(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else "define it"
+
+
+def link_inertia(inertial: Inertial) -> Inertia:
+    """In the link's axes, about the centre of mass."""
+    xx, xy, xz, yy, yz, zz = inertial.moments
+    R = Placement(rpy=inertial.origin.rpy).rotation
+    moment = R @ (Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))) @ R.T)
+    symmetric = [[(moment[i][j] + moment[j][i]) / 2 for j in range(3)] for i in range(3)]
+    return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, symmetric)
+
+
+def check_physics(tree: Tree, report: Report) -> None:
+    """Masses and moments: of each link, and of what fixed joints weld together to one moving body."""
+    for body in welded(tree):
+        total, parts = RigidInertia.zero(), []
+        for link, X in body.links:
+            if link.inertial is None:
+                continue
+            reason, fix = _reason(link.inertial)
+            if reason is not None:
+                parts.append((link.inertial.line, f"{link.where} <inertial>", reason, fix))
+            total = total + link_inertia(link.inertial).rigid.seen_through(X)
+        heavy = float(total.m) > TINY
+        broken = body.mover is not None and (not heavy or impossible(total) is not None)
+        for part in parts:
+            report.add("wrong" if broken else "warning", *part)
+        if body.mover is None or heavy:
+            continue
+        first = body.links[0][0]
+        with_what = "" if len(body.links) == 1 else f" (with {len(body.links) - 1} links fixed to it)"
+        message = f"moves by joint {body.mover!r} and has mass {float(total.m):g} kg{with_what}"
+        fix = "give it an <inertial> with its mass, or make the joint fixed"
+        report.add("wrong", first.line, first.where, message, fix)
+
+
+def _reason(inertial: Inertial) -> tuple[str | None, str]:
+    """Why no solid has these numbers, and what to do; None if one may."""
+    if inertial.mass < 0:
+        return f"the mass is negative: {inertial.mass:g} kg", "measure or compute it again"
+    if inertial.mass == 0:
+        return ("there is a moment of inertia without mass", "give the mass") if any(inertial.moments) else (None, "")
+    return impossible(link_inertia(inertial).rigid), "measure or compute it again"
+
+
+@dataclass(frozen=True)
+class Welded:
+    """A body: the joint that moves it (None: the root), its links and the transforms from the first to each."""
+
+    mover: str | None
+    links: list[tuple[Link, Transform]]
+
+
+def welded(tree: Tree) -> list[Welded]:
+    """The root's body and that of each moving joint, with the links fixed to them."""
+    bodies = [Welded(None, [(tree.root, Transform.identity())])]
+    place = {tree.root.name: (bodies[0], Transform.identity())}
+    for joint in tree.joints:
+        if joint.type == "fixed":
+            body, X = place[joint.parent]
+            X = Placement(joint.origin.xyz, rpy=joint.origin.rpy).transform @ X
+        else:
+            body, X = Welded(joint.name, []), Transform.identity()
+            bodies.append(body)
+        body.links.append((tree.links[joint.child], X))
+        place[joint.child] = body, X
+    return bodies

@@ -1,0 +1,157 @@
+"""`load`, `loads`, `lint`, `save_urdf`: between files and models."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from featherweight.errors import ModelError
+from featherweight.io.assemble import assemble
+from featherweight.io.check import Tree, check_physics, check_structure
+from featherweight.io.description import Description
+from featherweight.io.findings import Finding, Report
+from featherweight.io.read import read_description
+from featherweight.io.repair import repair
+from featherweight.io.write import describe, to_urdf
+from featherweight.io.xml import MOST_BYTES, parse
+from featherweight.model import Model
+
+POLICIES = ("strict", "repair", "warn")
+BASES = ("fixed", "free")
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    base: str = "fixed",
+    policy: str = "strict",
+    parameters: Sequence[str] = (),
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    contact: bool | Sequence[str] = True,
+) -> Model:
+    """A robot from a URDF file.
+
+    Args:
+        path: the file.
+        base: "fixed" to the world, or "free" to float.
+        policy: what to do with bodies that cannot exist: "strict" raises, "repair" changes the numbers and lists
+            every change in `model.notes`, "warn" takes them as they are with a warning.
+        parameters: names of constants ("trunk.mass", "knee.damping") that every call may give.
+        gravity: acceleration [m/s²].
+        contact: contact points of all collision shapes (spheres, box corners, ends of capsules, rims of
+            cylinders), of none, or of the links and frames that are named.
+
+    Returns:
+        The frozen model. `model.notes` tells what in the file was changed or not used.
+
+    Raises:
+        ModelError: with file, line, element, what is wrong and how to fix it.
+    """
+    return _model(_bytes(path), str(path), base, policy, parameters, gravity, contact)
+
+
+def loads(
+    text: str | bytes,
+    *,
+    base: str = "fixed",
+    policy: str = "strict",
+    parameters: Sequence[str] = (),
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    contact: bool | Sequence[str] = True,
+) -> Model:
+    """A robot from URDF text: see `load`."""
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"text: expected URDF text, got {type(text).__name__}")
+    return _model(_encoded(text), None, base, policy, parameters, gravity, contact)
+
+
+def lint(path: str | os.PathLike[str]) -> list[Finding]:
+    """Everything that is wrong with, impossible in, or not used of a URDF file, by line."""
+    try:
+        return _read(_bytes(path), str(path))[2].findings
+    except ModelError as error:
+        text = str(error).removeprefix(f"{error.file}:{error.line}: ").removeprefix(f"{error.file}: ")
+        return [Finding("error", error.line or 0, error.element or "", text)]
+
+
+def save_urdf(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write what `load` reads. A loaded model keeps the numbers of its file, to the last bit."""
+    if not isinstance(model, Model):
+        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    description = model.description if isinstance(model.description, Description) else describe(model)
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        temporary.write_text(to_urdf(description), encoding="utf-8")
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _encoded(text: str | bytes) -> bytes:
+    """Text in the encoding its own first line claims does not matter here: it is Unicode already."""
+    if isinstance(text, bytes):
+        return text
+    start = text.lstrip()
+    if start.startswith("<?xml") and "?>" in start:
+        start = start[start.index("?>") + 2 :]
+        start = "\n" * text[: len(text) - len(start)].count("\n") + start
+    return start.encode("utf-8", "surrogatepass")
+
+
+def _bytes(path: Any) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except (OSError, ValueError, TypeError) as error:
+        if isinstance(error, TypeError):
+            raise TypeError(f"path: expected a path, got {type(path).__name__}") from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(f"cannot read the file: {reason}", file=str(path)) from None
+
+
+def _read(data: bytes, file: str | None) -> tuple[Description, Tree | None, Report]:
+    root = parse(data, file)
+    report = Report()
+    description = read_description(root, file, report)
+    tree = check_structure(description, root, report)
+    if tree is not None:
+        check_physics(tree, report)
+    report.findings.sort(key=lambda finding: finding.line)
+    return description, tree, report
+
+
+def _model(
+    data: bytes,
+    file: str | None,
+    base: str,
+    policy: str,
+    parameters: Sequence[str],
+    gravity: Sequence[float],
+    contact: bool | Sequence[str],
+) -> Model:
+    if base not in BASES:
+        raise ModelError(f"base: expected one of {', '.join(BASES)}, got {base!r}")
+    if policy not in POLICIES:
+        raise ModelError(f"policy: expected one of {', '.join(POLICIES)}, got {policy!r}")
+    description, tree, report = _read(data, file)
+    fatal = [f for f in report.findings if f.level == "error" or (f.level == "wrong" and policy == "strict")]
+    if fatal or tree is None:
+        raise fatal[0].error(file, len(fatal) - 1)
+    notes = [f"line {f.line}: {f.element}: {f.message}" for f in report.findings]
+    if policy == "repair":
+        description, tree, changes = repair(description, tree)
+        notes += changes
+    elif policy == "warn":
+        for finding in report.findings:
+            if finding.level == "wrong":
+                warnings.warn(str(finding.error(file)), stacklevel=3)
+    try:
+        model = assemble(description, tree, base=base, gravity=gravity, parameters=parameters, contact=contact)
+    except ModelError as error:
+        raise error if error.file else ModelError(str(error), file=file) from None
+    return replace(model, notes=tuple(notes), description=description)

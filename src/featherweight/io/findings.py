@@ -1,0 +1,112 @@
+"""What is found while a file is read: errors, impossible physics, things to know."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from featherweight.errors import ModelError
+from featherweight.io.xml import Element
+
+# error: the file does not say what the robot is. wrong: it does, but no such robot can exist. warning: part of a body
+# is impossible, the whole is not. note: read, but not used.
+LEVELS = ("error", "wrong", "warning", "note")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_SPACE = " \t\r\n"
+LARGEST = 1e100  # squares of larger numbers overflow
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing about a file: where it is, what is wrong, how to fix it."""
+
+    level: str
+    line: int
+    element: str
+    message: str
+    fix: str = ""
+
+    def error(self, file: str | None, more: int = 0) -> ModelError:
+        """As an exception."""
+        text = f"{self.message}; {self.fix}" if self.fix else self.message
+        if more:
+            text += f" (and {more} more: `featherweight lint` lists all)"
+        return ModelError(text, file=file, line=self.line, element=self.element)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def name_of(element: Element, parent: str = "") -> str:
+    """How messages call an element: <joint "knee">, or its place inside one."""
+    own = f'<{element.tag} "{element.attributes["name"]}">' if "name" in element.attributes else f"<{element.tag}>"
+    return f"{parent} {own}".strip()
+
+
+@dataclass
+class Report:
+    """Collects findings, and reads numbers in the strict grammar of XML: no 1_000, no nan, no local digits."""
+
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, level: str, line: int, where: str, message: str, fix: str = "") -> None:
+        self.findings.append(Finding(level, line, where, message, fix))
+
+    def error(self, line: int, where: str, message: str, fix: str = "") -> None:
+        self.add("error", line, where, message, fix)
+
+    def numbers(
+        self, element: Element, where: str, attribute: str, n: int, default: tuple[float, ...] | None
+    ) -> tuple[float, ...]:
+        """n numbers of an attribute; without a default it must be there."""
+        text = element.attributes.get(attribute)
+        if text is None:
+            if default is None:
+                self.error(element.line, where, f"{attribute} is missing", f'write {attribute}="{" ".join(["0"] * n)}"')
+            return default if default is not None else (0.0,) * n
+        words = text.strip(_SPACE).split()
+        if len(words) != n:
+            what = f"{n} numbers" if n > 1 else "a number"
+            self.error(element.line, where, f"{attribute}: expected {what}, got {_short(text)!r}")
+            return default if default is not None else (0.0,) * n
+        values = [self._number(element, where, attribute, word) for word in words]
+        return tuple(values)
+
+    def number(self, element: Element, where: str, attribute: str, default: float | None) -> float:
+        """One number of an attribute."""
+        return self.numbers(element, where, attribute, 1, None if default is None else (default,))[0]
+
+    def _number(self, element: Element, where: str, attribute: str, word: str) -> float:
+        if not _NUMBER.fullmatch(word):
+            self.error(
+                element.line, where, f"{attribute}: {_short(word)!r} is not a number", "write digits like -1.5e-3"
+            )
+            return 0.0
+        value = float(word)
+        if not abs(value) <= LARGEST:
+            self.error(
+                element.line, where, f"{attribute}: {_short(word)} is too large", f"expected at most {LARGEST:g}"
+            )
+            return 0.0
+        return value
+
+    def text(self, element: Element, where: str, attribute: str) -> str:
+        """A name; must be there and not empty."""
+        value = element.attributes.get(attribute)
+        if value is None or not value.strip():
+            self.error(element.line, where, f"{attribute} is missing" if value is None else f"{attribute} is empty")
+            return ""
+        return value
+
+    def known(self, element: Element, where: str, attributes: set[str], children: set[str]) -> None:
+        """Note everything in an element that is not used."""
+        for name in sorted(element.attributes.keys() - attributes):
+            self.add("note", element.line, where, f"attribute {name} is not used")
+        for child in element.children:
+            if child.tag not in children:
+                self.add("note", child.line, f"{where} <{child.tag}>", "is not used")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}…"

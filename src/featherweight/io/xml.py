@@ -1,0 +1,87 @@
+"""A careful XML reader: elements that know their line, and nothing that reaches outside the file.
+
+Documents with a DTD or an entity are refused before anything is expanded; size, depth and number of elements
+are bounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+from featherweight.errors import ModelError
+
+MOST_BYTES = 20_000_000
+MOST_ELEMENTS = 200_000
+MOST_DEPTH = 64
+
+
+@dataclass
+class Element:
+    """A tag with its attributes, children, text, and the line it begins on."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Element] = field(default_factory=list)
+    text: str = ""
+
+    def all(self, tag: str) -> list[Element]:
+        """The children with this tag."""
+        return [child for child in self.children if child.tag == tag]
+
+
+def parse(data: bytes, file: str | None) -> Element:
+    """The root element of a document; ModelError with file and line if it is not one, or not a harmless one."""
+    if len(data) > MOST_BYTES:
+        raise ModelError(f"the file has {len(data)} bytes; at most {MOST_BYTES} are read", file=file)
+    if not data.strip():
+        raise ModelError("the file is empty; expected a URDF document", file=file)
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    open_elements: list[Element] = []
+    roots: list[Element] = []
+    count = 0
+
+    def refuse(*_: object) -> Any:
+        raise ModelError(
+            "document types and entities are refused: they can reach other files; remove <!DOCTYPE …>",
+            file=file,
+            line=parser.CurrentLineNumber,
+        )
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        line = parser.CurrentLineNumber
+        if len(open_elements) >= MOST_DEPTH:
+            raise ModelError(f"elements are nested more than {MOST_DEPTH} deep", file=file, line=line)
+        if count > MOST_ELEMENTS:
+            raise ModelError(f"the document has more than {MOST_ELEMENTS} elements", file=file, line=line)
+        element = Element(tag, attributes, line)
+        (open_elements[-1].children if open_elements else roots).append(element)
+        open_elements.append(element)
+
+    def end(_: str) -> None:
+        open_elements.pop()
+
+    def characters(text: str) -> None:
+        if open_elements and len(open_elements[-1].text) < 10_000:
+            open_elements[-1].text += text
+
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    parser.ExternalEntityRefHandler = parser.UnparsedEntityDeclHandler = refuse
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        text = expat.errors.messages[error.code] if error.code in expat.errors.messages else str(error)
+        raise ModelError(
+            f"not well-formed XML: {text} (column {error.offset + 1})", file=file, line=error.lineno
+        ) from None
+    except (ValueError, LookupError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"the encoding of the file cannot be read: {error}", file=file, line=1) from None
+    return roots[0]
