@@ -1,5 +1,7 @@
 """featherweight: articulated rigid-body dynamics in Python, compiled to SIMD code for each robot."""
 
+import typing as _typing
+
 from featherweight import convert, joints, robots, scalar
 from featherweight.compiler import interpret, thread_count, threads
 from featherweight.dynamics import (
@@ -38,8 +40,10 @@ from featherweight.dynamics import (
     wrench_on,
 )
 from featherweight.errors import ModelError
-from featherweight.io import lint, load, loads, save_urdf
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
+
+if _typing.TYPE_CHECKING:
+    from featherweight.io import lint, load, loads, save_urdf
 
 __version__ = "0.1.0"
 
@@ -96,3 +100,12 @@ __all__ = [
     "unit_force_response",
     "wrench_on",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Reading files is imported when it is first needed."""
+    if name in ("lint", "load", "loads", "save_urdf"):
+        from featherweight import io
+
+        return getattr(io, name)
+    raise AttributeError(f"module 'featherweight' has no attribute {name!r}")

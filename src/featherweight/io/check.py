@@ -133,9 +133,9 @@ def link_inertia(inertial: Inertial) -> Inertia:
     return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, symmetric)
 
 
-def check_physics(tree: Tree, report: Report) -> None:
+def check_physics(tree: Tree, base: str, report: Report) -> None:
     """Masses and moments: of each link, and of what fixed joints weld together to one moving body."""
-    for body in welded(tree):
+    for body in welded(tree, base):
         total, parts = RigidInertia.zero(), []
         for link, X in body.links:
             if link.inertial is None:
@@ -152,7 +152,7 @@ def check_physics(tree: Tree, report: Report) -> None:
             continue
         first = body.links[0][0]
         with_what = "" if len(body.links) == 1 else f" (with {len(body.links) - 1} links fixed to it)"
-        message = f"moves by joint {body.mover!r} and has mass {float(total.m):g} kg{with_what}"
+        message = f"moves by {body.mover} and has mass {float(total.m):g} kg{with_what}"
         fix = "give it an <inertial> with its mass, or make the joint fixed"
         report.add("wrong", first.line, first.where, message, fix)
 
@@ -168,22 +168,22 @@ def _reason(inertial: Inertial) -> tuple[str | None, str]:
 
 @dataclass(frozen=True)
 class Welded:
-    """A body: the joint that moves it (None: the root), its links and the transforms from the first to each."""
+    """A body: what moves it (None: nothing), its links and the transforms from the first to each."""
 
     mover: str | None
     links: list[tuple[Link, Transform]]
 
 
-def welded(tree: Tree) -> list[Welded]:
+def welded(tree: Tree, base: str) -> list[Welded]:
     """The root's body and that of each moving joint, with the links fixed to them."""
-    bodies = [Welded(None, [(tree.root, Transform.identity())])]
+    bodies = [Welded("the free base" if base == "free" else None, [(tree.root, Transform.identity())])]
     place = {tree.root.name: (bodies[0], Transform.identity())}
     for joint in tree.joints:
         if joint.type == "fixed":
             body, X = place[joint.parent]
             X = Placement(joint.origin.xyz, rpy=joint.origin.rpy).transform @ X
         else:
-            body, X = Welded(joint.name, []), Transform.identity()
+            body, X = Welded(f"joint {joint.name!r}", []), Transform.identity()
             bodies.append(body)
         body.links.append((tree.links[joint.child], X))
         place[joint.child] = body, X

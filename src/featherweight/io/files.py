@@ -69,10 +69,10 @@ def loads(
     return _model(_encoded(text), None, base, policy, parameters, gravity, contact)
 
 
-def lint(path: str | os.PathLike[str]) -> list[Finding]:
+def lint(path: str | os.PathLike[str], *, base: str = "fixed") -> list[Finding]:
     """Everything that is wrong with, impossible in, or not used of a URDF file, by line."""
     try:
-        return _read(_bytes(path), str(path))[2].findings
+        return _read(_bytes(path), str(path), base)[2].findings
     except ModelError as error:
         text = str(error).removeprefix(f"{error.file}:{error.line}: ").removeprefix(f"{error.file}: ")
         return [Finding("error", error.line or 0, error.element or "", text)]
@@ -114,13 +114,13 @@ def _bytes(path: Any) -> bytes:
         raise ModelError(f"cannot read the file: {reason}", file=str(path)) from None
 
 
-def _read(data: bytes, file: str | None) -> tuple[Description, Tree | None, Report]:
+def _read(data: bytes, file: str | None, base: str) -> tuple[Description, Tree | None, Report]:
     root = parse(data, file)
     report = Report()
     description = read_description(root, file, report)
     tree = check_structure(description, root, report)
     if tree is not None:
-        check_physics(tree, report)
+        check_physics(tree, base, report)
     report.findings.sort(key=lambda finding: finding.line)
     return description, tree, report
 
@@ -138,13 +138,13 @@ def _model(
         raise ModelError(f"base: expected one of {', '.join(BASES)}, got {base!r}")
     if policy not in POLICIES:
         raise ModelError(f"policy: expected one of {', '.join(POLICIES)}, got {policy!r}")
-    description, tree, report = _read(data, file)
+    description, tree, report = _read(data, file, base)
     fatal = [f for f in report.findings if f.level == "error" or (f.level == "wrong" and policy == "strict")]
     if fatal or tree is None:
         raise fatal[0].error(file, len(fatal) - 1)
     notes = [f"line {f.line}: {f.element}: {f.message}" for f in report.findings]
     if policy == "repair":
-        description, tree, changes = repair(description, tree)
+        description, tree, changes = repair(description, tree, base)
         notes += changes
     elif policy == "warn":
         for finding in report.findings:

@@ -14,12 +14,12 @@ MASS = 1e-3  # [kg] of a moving body that has none
 RADIUS = 1e-2  # [m] of the ball it becomes
 
 
-def repair(description: Description, tree: Tree) -> tuple[Description, Tree, list[str]]:
+def repair(description: Description, tree: Tree, base: str) -> tuple[Description, Tree, list[str]]:
     """The description with possible bodies, and a line for each change."""
     changes: list[str] = []
     links = {link.name: _possible(link, changes) for link in description.links}
     tree = replace(tree, root=links[tree.root.name], links=links)
-    for body in welded(tree):
+    for body in welded(tree, base):
         masses = [link.inertial.mass for link, _ in body.links if link.inertial is not None]
         if body.mover is None or sum(masses) > TINY:
             continue
@@ -28,7 +28,7 @@ def repair(description: Description, tree: Tree) -> tuple[Description, Tree, lis
         origin = Origin() if first.inertial is None else first.inertial.origin
         links[first.name] = replace(first, inertial=Inertial(origin, MASS, (moment, 0.0, 0.0, moment, 0.0, moment)))
         changes.append(
-            f"line {first.line}: link {first.name!r}, moved by {body.mover!r}, had no mass: "
+            f"line {first.line}: link {first.name!r}, moved by {body.mover}, had no mass: "
             f"now {MASS:g} kg, moments {moment:g} kg m²"
         )
     tree = replace(tree, root=links[tree.root.name], links=links)

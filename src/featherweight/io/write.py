@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from featherweight.errors import ModelError
 from featherweight.io.description import (
@@ -46,7 +46,7 @@ def to_urdf(description: Description) -> str:
 
 def _attributes(**values: Any) -> str:
     return "".join(
-        f" {name}={quoteattr(value if isinstance(value, str) else _text(value))}" for name, value in values.items()
+        f' {name}="{escape(value if isinstance(value, str) else _text(value))}"' for name, value in values.items()
     )
 
 

@@ -1,0 +1,5 @@
+"""`python -m featherweight`: the command line."""
+
+from featherweight.cli import main
+
+main()

@@ -1,0 +1,124 @@
+"""The command line as users run it: output, exit status, one clear line on bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GOOD = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper"><inertial><mass value="1.5"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+  <link name="tool"/>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="2" effort="30" velocity="4"/></joint>
+  <joint name="mount" type="fixed"><parent link="upper"/><child link="tool"/></joint>
+  <gazebo/>
+</robot>"""
+BAD = GOOD.replace('ixx="1"', 'ixx="9"').replace('lower="-1"', 'lower="5"')
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "featherweight", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> str:
+    path = tmp_path / "arm.urdf"
+    path.write_text(GOOD)
+    return str(path)
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> str:
+    path = tmp_path / "bad.urdf"
+    path.write_text(BAD)
+    return str(path)
+
+
+def test_info_tells_tree_masses_joints_and_what_was_merged(good: str) -> None:
+    result = run("info", good)
+    assert result.returncode == 0
+    for text in ("arm", "1 bodies", "upper  1.5 kg  (shoulder: Revolute)", "shoulder", "tool -> upper", "<gazebo>"):
+        assert text in result.stdout, text
+
+
+def test_info_as_json(good: str) -> None:
+    facts = json.loads(run("info", good, "--json", "--base", "free").stdout)
+    assert (facts["nq"], facts["nv"], facts["mass"]) == (8, 7, 1.5)
+    assert facts["joints"][1]["upper"] == [2.0]
+
+
+@pytest.mark.parametrize("name", ["mini_cheetah", "humanoid", "cartpole"])
+def test_info_knows_built_in_models(name: str) -> None:
+    assert run("info", name).returncode == 0
+
+
+def test_lint_of_a_good_file(good: str) -> None:
+    result = run("lint", good)
+    assert result.returncode == 0
+    assert "0 to mend, 1 to know" in " ".join(result.stdout.split())
+
+
+def test_lint_lists_all_findings_with_their_lines(bad: str) -> None:
+    result = run("lint", bad, "--json")
+    assert result.returncode == 1
+    findings = {(f["level"], f["line"]) for f in json.loads(result.stdout)}
+    assert findings == {("wrong", 3), ("error", 6), ("note", 8)}
+    assert "triangle inequality" in " ".join(run("lint", bad).stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("info", "nothing.urdf"), "there is no file 'nothing.urdf'"),
+        (("lint", "nothing.urdf"), "there is no file 'nothing.urdf'"),
+        (("info", "cartpole", "--base", "flying"), ""),
+        (("dance",), "dance"),
+        (("info",), "MODEL"),
+    ],
+)
+def test_bad_input_gives_status_2_and_no_traceback(arguments: tuple[str, ...], text: str) -> None:
+    result = run(*arguments)
+    assert "Traceback" not in result.stderr + result.stdout
+    assert result.returncode == (0 if "cartpole" in arguments else 2)
+    assert text in result.stderr
+
+
+def test_a_bad_file_is_explained_in_one_line(bad: str) -> None:
+    result = run("info", bad)
+    assert result.returncode == 2
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert "bad.urdf:6" in result.stderr
+    assert "lower 5 is above upper 2" in result.stderr
+
+
+def test_bench_measures(good: str) -> None:
+    rows = json.loads(run("bench", good, "--base", "fixed", "--json").stdout)
+    assert {row["function"] for row in rows} >= {"forward_dynamics", "mass_matrix"}
+    assert all(row["single_s"] > 0 for row in rows)
+
+
+def test_a_robot_that_cannot_be_computed_is_explained(good: str) -> None:
+    result = run("bench", good)  # free, with a base that has no mass
+    assert result.returncode == 2
+    assert "singular" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_without_its_libraries_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['typer'] = None; from featherweight.cli import main; main()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert "pip install featherweight[cli]" in result.stderr
+
+
+@pytest.mark.parametrize("command", [(), ("info",), ("lint",), ("bench",)])
+def test_help_everywhere(command: tuple[str, ...]) -> None:
+    result = run(*command, "--help")
+    assert result.returncode == 0
+    assert "Usage" in result.stdout
