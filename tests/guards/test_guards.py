@@ -24,7 +24,6 @@ LONG_FUNCTIONS = {  # file, function: why it is longer
     ("compiler/elementary.py", "_payne_hanek"): "one piece of LLVM text: the reduction of a huge argument",
     ("compiler/elementary.py", "_vectors"): "one piece of LLVM text: sine and cosine of a pack",
 }
-MOST_IMPORT_SECONDS = 0.3
 NOT_ARRAYS = {"model", "out", "parameters", "frame", "frames", "point", "points", "prescribed", "in_", "classical"}
 NOT_ON_IMPORT = ("llvmlite", "sympy", "mpmath", "pinocchio", "scipy", "matplotlib", "mujoco")
 
@@ -52,9 +51,11 @@ def test_importing_loads_only_numpy():
     assert not set(loaded) & set(NOT_ON_IMPORT)
 
 
-def test_importing_takes_less_than_a_third_of_a_second():
-    code = "import time; t = time.perf_counter(); import featherweight; print(time.perf_counter() - t)"
-    assert min(float(python(code)[0]) for _ in range(5)) < MOST_IMPORT_SECONDS
+def test_importing_loads_nothing_that_is_only_needed_later():
+    """`make bench` measures the time; this is what keeps it short."""
+    late = ["compiler.plan", "compiler.emit", "compiler.module", "compiler.entry", "io", "cli"]
+    loaded = python("import sys, featherweight; print(*sys.modules)")
+    assert not [name for name in late if f"featherweight.{name}" in loaded]
 
 
 def test_building_and_interpreting_need_no_compiler():
@@ -73,7 +74,8 @@ def exported():
     """Names that __init__.py binds by imports, definitions and assignments, but for private ones."""
     names = set()
     body = TREES["__init__.py"].body
-    for node in [*body, *(inner for node in body if isinstance(node, ast.If) for inner in node.body)]:
+    guarded = [inner for outer in body if isinstance(outer, ast.If) for inner in outer.body]
+    for node in [*body, *guarded]:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from featherweight.compiler import cache
 from featherweight.compiler.arguments import address_of
-from featherweight.compiler.driver import BLOCK, COUNT
-from featherweight.compiler.module import WORTH_A_THREAD
-from featherweight.compiler.plan import Plan
+from featherweight.compiler.calls import BLOCK, COUNT, WORTH_A_THREAD
 from featherweight.compiler.pool import Team, pool, thread_count
 from featherweight.compiler.target import Library, Target, host, llvm_version
+
+if TYPE_CHECKING:
+    from featherweight.compiler.plan import Plan
 
 # run(call, workspace, taken, k, n) releases the interpreter lock
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)

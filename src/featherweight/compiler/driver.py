@@ -6,14 +6,12 @@ threads do). If the caller wants to know, a byte says of each row that is refuse
 
 from __future__ import annotations
 
+from featherweight.compiler.calls import ARRAYS, BAD_CHECK, BAD_INPUT, BAD_RESULT, BLOCK, COUNT, STATUS
 from featherweight.compiler.emit import Lanes
 from featherweight.compiler.packing import emit_packing, join
 from featherweight.compiler.target import Target
 
 STACK_PAGES = 48  # of 3 kB: more than any chunk needs
-BLOCK = 64  # rows a thread takes at a time
-COUNT, STATUS, ARRAYS = 0, 1, 2  # words of a call: rows, status; then pointer, stride of each array
-BAD_INPUT, BAD_RESULT, BAD_CHECK = 1, 2, 4  # bits of a row's status
 
 
 def emit_driver(lanes: Lanes, native: Lanes, inputs: list, outputs: list, check_slot: int, target: Target) -> str:

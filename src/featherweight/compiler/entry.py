@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.driver import ARRAYS, COUNT, STATUS
+from featherweight.compiler.calls import ARRAYS, COUNT, STATUS
 
 # words of the context
 NAMES = (

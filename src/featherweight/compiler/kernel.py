@@ -12,19 +12,18 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, check_out, first_not_finite
+from featherweight.compiler.calls import ARRAYS, COUNT, STATUS
 from featherweight.compiler.code import Code
-from featherweight.compiler.driver import ARRAYS, COUNT, STATUS
-from featherweight.compiler.entry import make_entry
-from featherweight.compiler.fuse import fuse
 from featherweight.compiler.graph import Graph, Node
-from featherweight.compiler.module import emit_module
-from featherweight.compiler.plan import CHUNK_LIMIT, Input, Plan, plan
 from featherweight.compiler.target import Target, compiling, host
+
+if TYPE_CHECKING:
+    from featherweight.compiler.plan import Plan
 
 _log = logging.getLogger("featherweight")
 
@@ -70,7 +69,7 @@ class Kernel:
         outputs: Sequence[tuple[int, ...]],
         function: Function,
         explain: Callable[[dict[str, np.ndarray]], str],
-        chunk_limit: int = CHUNK_LIMIT,
+        chunk_limit: int | None = None,
         fingerprint: str | None = None,
     ) -> None:
         self.name = name
@@ -78,7 +77,7 @@ class Kernel:
         self.outputs = tuple(outputs)
         self.function = function
         self.explain = explain  # what is wrong when the check is not zero
-        self.chunk_limit = chunk_limit
+        self.chunk_limit = chunk_limit  # operations in a function; None: as usual
         self.fingerprint = fingerprint  # everything the function depends on but this package; None: do not cache
         self._plan: Plan | None = None
         self._code: dict[int, Code] = {}
@@ -94,6 +93,9 @@ class Kernel:
             return self._plan
 
     def _trace(self) -> Plan:
+        from featherweight.compiler.fuse import fuse  # what only compiles is loaded when something is compiled
+        from featherweight.compiler.plan import CHUNK_LIMIT, Input, plan
+
         graph = Graph()
         inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
         scalars: Scalars = [[graph.input(k, j) for j in range(a.size)] for k, a in enumerate(inputs)]
@@ -103,10 +105,12 @@ class Kernel:
             number = value.value() if isinstance(value, Node) else float(value)
             entries.append(value.id if number is None else number)
         program, entries = fuse(graph, entries)
-        return plan(program, inputs, entries, self.chunk_limit)
+        return plan(program, inputs, entries, self.chunk_limit or CHUNK_LIMIT)
 
     def ir(self, width: int, target: Target) -> str:
         """LLVM IR of this kernel, for any target."""
+        from featherweight.compiler.module import emit_module
+
         return emit_module(self.plan, [a.shape for a in self.inputs], list(self.outputs), width, target)
 
     def code(self, width: int) -> Code:
@@ -132,6 +136,8 @@ class Kernel:
     def entry(self, *, batch: bool) -> Any:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
         where there is no such path."""
+        from featherweight.compiler.entry import make_entry
+
         code = self.code(host().width if batch else 1)
         with compiling:
             if code.entry is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from featherweight.compiler.calls import WORTH_A_THREAD
 from featherweight.compiler.driver import emit_driver
 from featherweight.compiler.elementary import emit_sincos
 from featherweight.compiler.emit import ALIAS_METADATA, Lanes, emit_steps
@@ -11,7 +12,6 @@ from featherweight.compiler.entry import emit_entry
 from featherweight.compiler.plan import Plan
 from featherweight.compiler.target import Target
 
-WORTH_A_THREAD = 1_000_000  # operations; about 50 us
 Shapes = list[tuple[int, ...]]
 
 

@@ -1,0 +1,8 @@
+"""How a call of compiled code is laid out in memory, and how its rows are shared: what both sides must agree on."""
+
+from __future__ import annotations
+
+COUNT, STATUS, ARRAYS = 0, 1, 2  # words of a call: rows, status; then pointer, stride of each array
+BAD_INPUT, BAD_RESULT, BAD_CHECK = 1, 2, 4  # bits of a row's status
+BLOCK = 64  # rows a thread takes at a time
+WORTH_A_THREAD = 1_000_000  # operations; about 50 us
