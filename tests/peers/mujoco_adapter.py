@@ -49,7 +49,8 @@ def mjcf(model: fw.Model) -> str:
         if i == 0:
             return inside
         inertial = '<inertial pos="1 2 3" quat="1 2 3 4" mass="1" diaginertia="3 4 5"/>'  # the numbers come later
-        return f'<body name="{model.names[i]}" {pose(model.X_tree[i])}>{joint(model.joints[i - 1])}{inertial}{inside}</body>'
+        inside = joint(model.joints[i - 1]) + inertial + inside
+        return f'<body name="{model.names[i]}" {pose(model.X_tree[i])}>{inside}</body>'
 
     return (
         f'<mujoco><compiler angle="radian" autolimits="false"/><option gravity="{text(model.gravity)}"/>'

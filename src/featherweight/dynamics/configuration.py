@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import Quantity, Results, Scalars, call
+from featherweight.dynamics.evaluate import Quantity, Results, Scalars, run
 from featherweight.model import Model, Tree
 
 Parameters = Mapping[str, Any] | None
@@ -28,7 +28,9 @@ DIFFERENCE = Quantity(
 )
 
 
-def integrate(model: Model, q: Any, v: Any, dt: Any, *, out: np.ndarray | None = None) -> np.ndarray:
+def integrate(
+    model: Model, q: Any, v: Any, dt: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
     """Where a configuration gets to: q ⊕ v dt, on the circle, the sphere, or wherever the joints live.
 
     Args:
@@ -37,6 +39,7 @@ def integrate(model: Model, q: Any, v: Any, dt: Any, *, out: np.ndarray | None =
         v: velocity, held constant in each joint's own frame, shape (…, nv).
         dt: time step [s], shape (…).
         out: array for the result; what it holds after an error is undefined.
+        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         The configuration after the step, shape (…, nq); quaternions have unit length.
@@ -46,10 +49,12 @@ def integrate(model: Model, q: Any, v: Any, dt: Any, *, out: np.ndarray | None =
     array([1.1])
     """
     step = np.array(float(dt)) if isinstance(dt, (float, int)) and not isinstance(dt, bool) else dt
-    return call(INTEGRATE, model, {"q": q, "v": v, "dt": step}, out)
+    return run(INTEGRATE, model, (q, v, step), out, parameters)
 
 
-def difference(model: Model, q0: Any, q1: Any, *, out: np.ndarray | None = None) -> np.ndarray:
+def difference(
+    model: Model, q0: Any, q1: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
     """The velocity that leads from q0 to q1 in a unit of time: q1 = q0 ⊕ v. For orientations and continuous joints
     the short way round.
 
@@ -58,6 +63,7 @@ def difference(model: Model, q0: Any, q1: Any, *, out: np.ndarray | None = None)
         q0: configuration, shape (…, nq).
         q1: configuration, shape (…, nq).
         out: array for the result; what it holds after an error is undefined.
+        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         The velocity, shape (…, nv).
@@ -66,4 +72,4 @@ def difference(model: Model, q0: Any, q1: Any, *, out: np.ndarray | None = None)
     >>> fw.difference(fw.robots.pendulum(), [0.25], [1.0])
     array([0.75])
     """
-    return call(DIFFERENCE, model, {"q0": q0, "q1": q1}, out)
+    return run(DIFFERENCE, model, (q0, q1), out, parameters)

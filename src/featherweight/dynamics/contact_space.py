@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
+from featherweight.compiler import interpret
 from featherweight.compiler.arguments import as_array
-from featherweight.dynamics.evaluate import Quantity, Results, Scalars, evaluate, flat, native
+from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, evaluate, flat
 from featherweight.dynamics.kinematics import coordinates, frame_on
 from featherweight.model import Model, Tree
 from featherweight.model.placement import real_numbers
@@ -112,10 +113,13 @@ def delassus(
     array([0.5, 0. , 0. ])
     """
     key = tuple(points) if isinstance(points, (list, tuple)) else points
-    if out is None and parameters is None:
-        G = native(model, ("delassus", key))(q)
-        if G is not None:
-            return G
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["delassus", key](q)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     if isinstance(points, (str, bytes)) or not hasattr(points, "__iter__"):
         raise TypeError(f"points: expected a sequence of names or (body, xyz), got {points!r}")
     places = tuple(_resolve(model, p) for p in points)
@@ -200,10 +204,13 @@ def operational_inertia(
     if isinstance(frames, str):
         frames = (frames,)
     names = tuple(frames)
-    if out is None and parameters is None:
-        inertia = native(model, ("operational_inertia", in_, *names))(q)
-        if inertia is not None:
-            return inertia
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries[("operational_inertia", in_, *names)](q)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     options = (coordinates(in_), *(model.frame(name).name for name in names))

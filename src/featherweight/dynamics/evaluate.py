@@ -123,32 +123,27 @@ def as_columns(columns: Sequence[Sequence[Any]]) -> list[Any]:
     return [x for row in zip(*columns, strict=True) for x in row]
 
 
-def native(model: Model, name: Any) -> Any:
-    """The fast path of a quantity (with options: of a tuple) for one state, or a function that declines."""
-    if interpret.depth:
-        return _declined
-    try:
-        return model._entries[name]
-    except (KeyError, TypeError):  # not yet, or options that cannot be: the slow path says so
-        return _declined
-    except AttributeError:
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}") from None
+# what looking up and calling a fast path raises where there is none: not yet, no model, options that cannot be.
+# The slow path says what is wrong.
+NO_FAST_PATH = (KeyError, AttributeError, TypeError)
 
 
-def call(
+def run(
     quantity: Quantity,
     model: Model,
-    values: dict[str, Any],
+    arrays: tuple[Any, ...],
     out: np.ndarray | None = None,
-    options: tuple[Any, ...] = (),
     parameters: Mapping[str, Any] | None = None,
 ) -> Any:
-    """The one result of a quantity without optional inputs: by the fast path if there is one, else by the slow."""
-    if out is None and parameters is None:
-        result = native(model, (quantity.name, *options) if options else quantity.name)(*values.values())
-        if result is not None:
-            return result
-    return evaluate(quantity, model, values, out, options, parameters)[0]
+    """The one result of a quantity without options: by the fast path if there is one, else by the slow."""
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries[quantity.name](*arrays)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
+    return evaluate(quantity, model, dict(zip(quantity.inputs, arrays, strict=True)), out, (), parameters)[0]
 
 
 def _declined(*values: Any) -> None:
@@ -165,8 +160,8 @@ def evaluate(
 ) -> tuple[np.ndarray, ...]:
     """The slow path: any array-like, any batch, every check with its message.
 
-    Optional inputs that are None are left out. Arguments that need no checking in Python have fast paths
-    here too, kept on the model once the first call has gone well.
+    Optional inputs that are None are left out. Arguments that need no checking in Python have fast paths, kept on the
+    model once the first call has gone well: by the name of the quantity, with options in a tuple, for one state.
     """
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")

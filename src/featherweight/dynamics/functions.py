@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import Quantity, Results, Scalars, evaluate, flat, native, wrenches
+from featherweight.compiler import interpret
+from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, evaluate, flat, wrenches
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force
 
@@ -88,10 +89,13 @@ def forward_dynamics(
     >>> fw.forward_dynamics(pendulum, [0.0], [0.0], [4.0])  # τ / (m l²)
     array([1.])
     """
-    if f_ext is None and out is None and parameters is None:
-        a = native(model, "forward_dynamics")(q, v, tau)
-        if a is not None:
-            return a
+    if f_ext is None and out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["forward_dynamics"](q, v, tau)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     return evaluate(FORWARD_DYNAMICS, model, {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, out, (), parameters)[0]
 
 
@@ -124,10 +128,13 @@ def inverse_dynamics(
     >>> fw.inverse_dynamics(pendulum, [0.0], [0.0], [1.0])  # m l² q̈
     array([4.])
     """
-    if f_ext is None and out is None and parameters is None:
-        tau = native(model, "inverse_dynamics")(q, v, a)
-        if tau is not None:
-            return tau
+    if f_ext is None and out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["inverse_dynamics"](q, v, a)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     return evaluate(INVERSE_DYNAMICS, model, {"q": q, "v": v, "a": a, "f_ext": f_ext}, out, (), parameters)[0]
 
 
@@ -156,10 +163,13 @@ def joint_wrenches(
         Wrenches [force; moment] in [N, N m], shape (…, nb+1, 6). Row i is what the parent exerts on body i,
         in body i's frame at its origin; row 0, the world's, is zero.
     """
-    if f_ext is None and out is None and parameters is None:
-        f = native(model, "joint_wrenches")(q, v, a)
-        if f is not None:
-            return f
+    if f_ext is None and out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["joint_wrenches"](q, v, a)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     return evaluate(JOINT_WRENCHES, model, {"q": q, "v": v, "a": a, "f_ext": f_ext}, out, (), parameters)[0]
 
 
@@ -179,10 +189,13 @@ def mass_matrix(model: Model, q: Any, *, out: np.ndarray | None = None, paramete
     >>> fw.mass_matrix(fw.robots.pendulum(length=2.0), [0.3])
     array([[4.]])
     """
-    if out is None and parameters is None:
-        M = native(model, "mass_matrix")(q)
-        if M is not None:
-            return M
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["mass_matrix"](q)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     return evaluate(MASS_MATRIX, model, {"q": q}, out, (), parameters)[0]
 
 

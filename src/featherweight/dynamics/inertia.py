@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import Quantity, Results, Scalars, call, flat
+from featherweight.compiler import interpret
+from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, flat, run
 from featherweight.model import Model, Tree
 
 Parameters = Mapping[str, Any] | None
@@ -71,7 +72,14 @@ def mass_matrix_inverse(
     >>> fw.mass_matrix_inverse(fw.robots.pendulum(length=2.0), [0.3])
     array([[0.25]])
     """
-    return call(MASS_MATRIX_INVERSE, model, {"q": q}, out, (), parameters)
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["mass_matrix_inverse"](q)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
+    return run(MASS_MATRIX_INVERSE, model, (q,), out, parameters)
 
 
 def solve_mass_matrix(
@@ -93,7 +101,14 @@ def solve_mass_matrix(
     >>> fw.solve_mass_matrix(fw.robots.pendulum(length=2.0), [0.3], [1.0])
     array([0.25])
     """
-    return call(SOLVE_MASS_MATRIX, model, {"q": q, "b": b}, out, (), parameters)
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["solve_mass_matrix"](q, b)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
+    return run(SOLVE_MASS_MATRIX, model, (q, b), out, parameters)
 
 
 def bias_force(
@@ -111,7 +126,14 @@ def bias_force(
     Returns:
         c [N m or N], shape (…, nv).
     """
-    return call(BIAS_FORCE, model, {"q": q, "v": v}, out, (), parameters)
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["bias_force"](q, v)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
+    return run(BIAS_FORCE, model, (q, v), out, parameters)
 
 
 def gravity_force(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
@@ -130,7 +152,7 @@ def gravity_force(model: Model, q: Any, *, out: np.ndarray | None = None, parame
     >>> fw.gravity_force(fw.robots.pendulum(), [0.0])  # hanging
     array([0.])
     """
-    return call(GRAVITY_FORCE, model, {"q": q}, out, (), parameters)
+    return run(GRAVITY_FORCE, model, (q,), out, parameters)
 
 
 def coriolis_matrix(
@@ -148,7 +170,14 @@ def coriolis_matrix(
     Returns:
         C, shape (…, nv, nv).
     """
-    return call(CORIOLIS_MATRIX, model, {"q": q, "v": v}, out, (), parameters)
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["coriolis_matrix"](q, v)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
+    return run(CORIOLIS_MATRIX, model, (q, v), out, parameters)
 
 
 def passive_force(
@@ -168,4 +197,4 @@ def passive_force(
     Returns:
         Forces [N m or N], shape (…, nv).
     """
-    return call(PASSIVE_FORCE, model, {"q": q, "v": v}, out, (), parameters)
+    return run(PASSIVE_FORCE, model, (q, v), out, parameters)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import Quantity, Results, Scalars, as_columns, evaluate, linear_first, native
+from featherweight.compiler import interpret
+from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, as_columns, evaluate, linear_first
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force, Motion, Transform, Vector
 
@@ -128,10 +129,14 @@ def forward_kinematics(model: Model, q: Any, *, parameters: Parameters = None) -
     >>> float(poses.position[2, 2])  # height of the second joint
     -1.0
     """
-    result = native(model, "forward_kinematics")(q) if parameters is None else None
-    if result is None:
-        result = evaluate(FORWARD_KINEMATICS, model, {"q": q}, None, (), parameters)
-    return Poses(*result)
+    if parameters is None and not interpret.depth:
+        try:
+            result = model._entries["forward_kinematics"](q)
+            if result is not None:
+                return Poses(*result)
+        except NO_FAST_PATH:
+            pass
+    return Poses(*evaluate(FORWARD_KINEMATICS, model, {"q": q}, None, (), parameters))
 
 
 def frame_pose(model: Model, q: Any, frame: str, *, parameters: Parameters = None) -> Pose:
@@ -150,10 +155,14 @@ def frame_pose(model: Model, q: Any, frame: str, *, parameters: Parameters = Non
     >>> float(fw.frame_pose(fw.robots.double_pendulum(), [0.0, 0.0], "elbow").position[2])
     -1.0
     """
-    result = native(model, ("frame_pose", frame))(q) if parameters is None else None
-    if result is None:
-        result = evaluate(FRAME_POSE, model, {"q": q}, None, (_frame(model, frame),), parameters)
-    return Pose(*result)
+    if parameters is None and not interpret.depth:
+        try:
+            result = model._entries["frame_pose", frame](q)
+            if result is not None:
+                return Pose(*result)
+        except NO_FAST_PATH:
+            pass
+    return Pose(*evaluate(FRAME_POSE, model, {"q": q}, None, (_frame(model, frame),), parameters))
 
 
 def jacobian(
@@ -177,10 +186,13 @@ def jacobian(
     >>> fw.jacobian(fw.robots.cartpole(), [0.0, 0.0], "pole")[0]  # the pole's joint moves with the cart
     array([1., 0.])
     """
-    if out is None and parameters is None:
-        result = native(model, ("jacobian", frame, in_))(q)
-        if result is not None:
-            return result
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["jacobian", frame, in_](q)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     options = (_frame(model, frame), coordinates(in_))
     return evaluate(JACOBIAN, model, {"q": q}, out, options, parameters)[0]
 
@@ -210,10 +222,13 @@ def jacobian_dot(
     Returns:
         dJ/dt, shape (…, 6, nv), rows linear then angular.
     """
-    if out is None and parameters is None:
-        result = native(model, ("jacobian_dot", frame, in_))(q, v)
-        if result is not None:
-            return result
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["jacobian_dot", frame, in_](q, v)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     options = (_frame(model, frame), coordinates(in_))
     return evaluate(JACOBIAN_DOT, model, {"q": q, "v": v}, out, options, parameters)[0]
 
@@ -247,10 +262,13 @@ def body_velocity(
     >>> fw.body_velocity(fw.robots.pendulum(), [0.0], [2.0], "bob")[3:]
     array([0., 2., 0.])
     """
-    if out is None and parameters is None:
-        result = native(model, ("body_velocity", frame, in_))(q, v)
-        if result is not None:
-            return result
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["body_velocity", frame, in_](q, v)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     options = (_frame(model, frame), coordinates(in_))
     return evaluate(BODY_VELOCITY, model, {"q": q, "v": v}, out, options, parameters)[0]
 
@@ -287,10 +305,13 @@ def body_acceleration(
     Returns:
         The acceleration [m/s², rad/s²], shape (…, 6).
     """
-    if out is None and parameters is None:
-        result = native(model, ("body_acceleration", frame, in_, classical))(q, v, a)
-        if result is not None:
-            return result
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["body_acceleration", frame, in_, classical](q, v, a)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     options = (_frame(model, frame), coordinates(in_), bool(classical))
     return evaluate(BODY_ACCELERATION, model, {"q": q, "v": v, "a": a}, out, options, parameters)[0]
 
@@ -326,9 +347,12 @@ def wrench_on(
     >>> fw.forward_dynamics(pendulum, [0.0], [0.0], [0.0], push)
     array([3.])
     """
-    if out is None and parameters is None:
-        result = native(model, ("wrench_on", frame, in_))(q, wrench)
-        if result is not None:
-            return result
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["wrench_on", frame, in_](q, wrench)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
     options = (_frame(model, frame), coordinates(in_))
     return evaluate(WRENCH_ON, model, {"q": q, "wrench": wrench}, out, options, parameters)[0]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import Quantity, Results, Scalars, as_columns, call, linear_first
+from featherweight.compiler import interpret
+from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, as_columns, linear_first, run
 from featherweight.model import Model, Tree
 
 Parameters = Mapping[str, Any] | None
@@ -77,7 +78,7 @@ def kinetic_energy(
     >>> float(fw.kinetic_energy(fw.robots.pendulum(), [0.3], [2.0]))  # ½ m (l q̇)²
     2.0
     """
-    return call(KINETIC_ENERGY, model, {"q": q, "v": v}, out, (), parameters)[()]
+    return run(KINETIC_ENERGY, model, (q, v), out, parameters)[()]
 
 
 def potential_energy(
@@ -98,7 +99,7 @@ def potential_energy(
     >>> float(fw.potential_energy(fw.robots.pendulum(), [0.0]))  # -m g l
     -9.81
     """
-    return call(POTENTIAL_ENERGY, model, {"q": q}, out, (), parameters)[()]
+    return run(POTENTIAL_ENERGY, model, (q,), out, parameters)[()]
 
 
 def center_of_mass(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
@@ -117,7 +118,7 @@ def center_of_mass(model: Model, q: Any, *, out: np.ndarray | None = None, param
     >>> float(fw.center_of_mass(fw.robots.pendulum(), [0.0])[2])
     -1.0
     """
-    return call(CENTER_OF_MASS, model, {"q": q}, out, (), parameters)
+    return run(CENTER_OF_MASS, model, (q,), out, parameters)
 
 
 def com_jacobian(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
@@ -132,7 +133,7 @@ def com_jacobian(model: Model, q: Any, *, out: np.ndarray | None = None, paramet
     Returns:
         J, shape (…, 3, nv).
     """
-    return call(COM_JACOBIAN, model, {"q": q}, out, (), parameters)
+    return run(COM_JACOBIAN, model, (q,), out, parameters)
 
 
 def momentum(
@@ -150,7 +151,7 @@ def momentum(
     Returns:
         Momentum [kg m/s, kg m²/s], shape (…, 6).
     """
-    return call(MOMENTUM, model, {"q": q, "v": v}, out, (), parameters)
+    return run(MOMENTUM, model, (q, v), out, parameters)
 
 
 def centroidal_momentum_matrix(
@@ -167,7 +168,14 @@ def centroidal_momentum_matrix(
     Returns:
         A, shape (…, 6, nv).
     """
-    return call(CENTROIDAL_MOMENTUM_MATRIX, model, {"q": q}, out, (), parameters)
+    if out is None and parameters is None and not interpret.depth:
+        try:
+            result = model._entries["centroidal_momentum_matrix"](q)
+            if result is not None:
+                return result
+        except NO_FAST_PATH:
+            pass
+    return run(CENTROIDAL_MOMENTUM_MATRIX, model, (q,), out, parameters)
 
 
 def centroidal_bias(
@@ -185,4 +193,4 @@ def centroidal_bias(
     Returns:
         Rate [N, N m], linear first, shape (…, 6).
     """
-    return call(CENTROIDAL_BIAS, model, {"q": q, "v": v}, out, (), parameters)
+    return run(CENTROIDAL_BIAS, model, (q, v), out, parameters)
