@@ -20,7 +20,7 @@ KINDS = [
     "free",
     "universal any",
     "helical any",
-    "planar",
+    "planar x",
     "spherical",
     "continuous any",
     "cylindrical any",

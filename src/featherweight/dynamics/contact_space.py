@@ -203,17 +203,17 @@ def operational_inertia(
     """
     if isinstance(frames, str):
         frames = (frames,)
-    names = tuple(frames)
+    key = ("operational_inertia", in_, *frames)
     if out is None and parameters is None and not interpret.depth:
         try:
-            result = model._entries[("operational_inertia", in_, *names)](q)
+            result = model._entries[key](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:
             pass
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    options = (coordinates(in_), *(model.frame(name).name for name in names))
+    options = (coordinates(in_), *(model.frame(name).name for name in frames))
     return evaluate(OPERATIONAL_INERTIA, model, {"q": q}, out, options, parameters)[0]
 
 
