@@ -39,16 +39,19 @@ from featherweight.dynamics import (
     unit_force_response,
     wrench_on,
 )
-from featherweight.errors import ModelError
+from featherweight.errors import ConvergenceError, ModelError, SimulationError
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
 
 if _typing.TYPE_CHECKING:
+    from featherweight import integrators
     from featherweight.io import lint, load, loads, save_urdf
+    from featherweight.simulation import Status, Trajectory, compiled, rollout, simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Builder",
+    "ConvergenceError",
     "Inertia",
     "Limits",
     "Model",
@@ -57,6 +60,9 @@ __all__ = [
     "Pose",
     "Poses",
     "Rotor",
+    "SimulationError",
+    "Status",
+    "Trajectory",
     "bias_force",
     "body_acceleration",
     "body_velocity",
@@ -64,6 +70,7 @@ __all__ = [
     "centroidal_bias",
     "centroidal_momentum_matrix",
     "com_jacobian",
+    "compiled",
     "contact_inertia",
     "convert",
     "coriolis_matrix",
@@ -75,6 +82,7 @@ __all__ = [
     "gravity_force",
     "hybrid_dynamics",
     "integrate",
+    "integrators",
     "interpret",
     "inverse_dynamics",
     "jacobian",
@@ -92,8 +100,10 @@ __all__ = [
     "passive_force",
     "potential_energy",
     "robots",
+    "rollout",
     "save_urdf",
     "scalar",
+    "simulate",
     "solve_mass_matrix",
     "thread_count",
     "threads",
@@ -103,9 +113,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """Reading files is imported when it is first needed."""
+    """Reading files and simulation are imported when they are first needed."""
     if name in ("lint", "load", "loads", "save_urdf"):
         from featherweight import io
 
         return getattr(io, name)
+    if name in ("Status", "Trajectory", "compiled", "rollout", "simulate"):
+        from featherweight import simulation
+
+        return getattr(simulation, name)
+    if name == "integrators":
+        import importlib
+
+        return importlib.import_module("featherweight.integrators")
     raise AttributeError(f"module 'featherweight' has no attribute {name!r}")

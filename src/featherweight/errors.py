@@ -15,3 +15,15 @@ class ModelError(ValueError):
         place = ":".join(str(x) for x in (file, line) if x is not None)
         super().__init__(": ".join(x for x in (place, element, message) if x))
         self.file, self.line, self.element = file, line, element
+
+
+class SimulationError(RuntimeError):
+    """A simulation failed: when and why. `trajectory` has everything up to there."""
+
+    def __init__(self, message: str, trajectory: object = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
+class ConvergenceError(SimulationError):
+    """A solver did not converge."""

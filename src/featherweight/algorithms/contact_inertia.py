@@ -87,8 +87,8 @@ def delassus(tree: Tree, q: Sequence[Any], points: Sequence[tuple[int, Vector]])
 
 def operational_inertia(
     tree: Tree, q: Sequence[Any], frames: Sequence[tuple[int, Transform]], in_: str
-) -> tuple[list[list[Any]], Factored]:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹ for frames (body, X_frame), six rows a frame, linear first; and the factors of Λ⁻¹."""
+) -> tuple[list[list[Any]], Factored, list[Any]]:
+    """Λ = (J M⁻¹ Jᵀ)⁻¹ for frames (body, X_frame), six rows a frame, linear first; the factors and diagonal of Λ⁻¹."""
     bodies = articulated_bodies(tree, q)
     units = [Force(Vector.zero(), e) for e in Matrix.identity()] + [Force(e, Vector.zero()) for e in Matrix.identity()]
     forces = []
@@ -98,7 +98,8 @@ def operational_inertia(
     G, _ = inverse_inertia(tree, bodies, forces)
     factors = factor(G)
     columns = [factors.solve([int(r == c) for r in range(len(G))]) for c in range(len(G))]
-    return [[columns[min(r, c)][max(r, c)] for c in range(len(G))] for r in range(len(G))], factors
+    inertia = [[columns[min(r, c)][max(r, c)] for c in range(len(G))] for r in range(len(G))]
+    return inertia, factors, [G[k][k] for k in range(len(G))]
 
 
 def contact_inertia_inverse(tree: Tree, q: Sequence[Any], body: int, position: Vector, direction: Vector) -> Any:

@@ -24,7 +24,9 @@ _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64
 class Code:
     """A loaded module for one width, from the cache under its fingerprint or emitted and compiled now."""
 
-    def __init__(self, width: int, fingerprint: str | None, emit: Callable[[Target], tuple[Plan, str]]) -> None:
+    def __init__(
+        self, width: int, fingerprint: str | None, emit: Callable[[Target], tuple[Plan, str]], *, entry: bool = True
+    ) -> None:
         target = host()
         name = None
         if fingerprint is not None and cache.PACKAGE_DIGEST is not None:
@@ -47,7 +49,7 @@ class Code:
         self.cost: int = facts["cost"]
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
-        self.library = Library(object_code, ("run", "entry"))
+        self.library = Library(object_code, ("run", "entry") if entry else ("run",))
         self._run = self.library["run"]
         self.run = _RUN(self._run)
         self.entry: Any = None
@@ -67,10 +69,10 @@ class Code:
         ws[first * self.width : first * self.width + len(values)] = values
         return ws
 
-    def run_rows(self, call: int, count: int) -> bool:
+    def run_rows(self, call: int, count: int, repeated: int = 1) -> bool:
         """The rows of the call at this address, on as many threads as they are worth; is any of them bad?"""
         n = 1
-        if self.cost * count > WORTH_A_THREAD:
+        if self.cost * count * repeated > WORTH_A_THREAD:
             n = min(thread_count(), -(-count // BLOCK))
         bad = None
         if n > 1:

@@ -14,15 +14,24 @@ from featherweight.compiler.target import Target
 STACK_PAGES = 48  # of 3 kB: more than any chunk needs
 
 
-def emit_driver(lanes: Lanes, native: Lanes, inputs: list, outputs: list, check_slot: int, target: Target) -> str:
+def emit_driver(
+    lanes: Lanes,
+    native: Lanes,
+    inputs: list,
+    outputs: list,
+    check_slot: int,
+    target: Target,
+    loop: tuple[int, int] | None = None,
+    slots: list[int] | None = None,
+) -> str:
     """Functions `@rows` and `@run`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries)."""
-    return (
-        _float_mode(target.arch)
-        + _touch_stack(target.windows)
-        + emit_packing(lanes, native)
-        + _rows(lanes, inputs, outputs, check_slot, target.windows)
-        + _run()
-    )
+    if loop is None:
+        rows = _rows(lanes, inputs, outputs, check_slot, target.windows)
+    else:
+        from featherweight.compiler.loop_driver import emit_loop_rows
+
+        rows = emit_loop_rows(lanes, inputs, outputs, slots or [], loop, target.windows)
+    return _float_mode(target.arch) + _touch_stack(target.windows) + emit_packing(lanes, native) + rows + _run()
 
 
 def _float_mode(arch: str) -> str:

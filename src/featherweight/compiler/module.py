@@ -15,8 +15,11 @@ from featherweight.compiler.target import Target
 Shapes = list[tuple[int, ...]]
 
 
-def emit_module(plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target: Target) -> str:
-    """IR text with `@run` and `@entry`. The plan's last output is the check."""
+def emit_module(
+    plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target: Target, loop: tuple[int, int] | None = None
+) -> str:
+    """IR text with `@run` and `@entry`. The plan's last output is the check. With `loop`, how many of the inputs are
+    carry and how many are given for each step, `@run` repeats the plan, and there is no entry."""
     lanes, native = Lanes(width), Lanes(target.width)
     in_blocks = [(prod(shape), plan.base["input", k]) for k, shape in enumerate(inputs)]
     out_blocks, entry = [], 0
@@ -37,8 +40,8 @@ def emit_module(plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target:
             "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
             emit_sincos(lanes, native),
             emit_steps(plan, lanes),
-            emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target),
-            emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // plan.cost)),
+            emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs),
+            "" if loop else emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // plan.cost)),
             attributes,
             ALIAS_METADATA,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Sca
 from featherweight.dynamics.kinematics import coordinates, frame_on
 from featherweight.model import Model, Tree
 from featherweight.model.placement import real_numbers
+from featherweight.scalar import where
 from featherweight.spatial import Vector
 
 Parameters = Mapping[str, Any] | None
@@ -40,8 +42,12 @@ def _response(model: Model, tree: Tree, x: Scalars, place: Place) -> Results:
 
 
 def _operational(model: Model, tree: Tree, x: Scalars, in_: str, *frames: str) -> Results:
-    inertia, factors = algorithms.operational_inertia(tree, x["q"], [frame_on(model, tree, f) for f in frames], in_)
-    return [flat(inertia)], factors.d
+    inertia, factors, diagonal = algorithms.operational_inertia(
+        tree, x["q"], [frame_on(model, tree, f) for f in frames], in_
+    )
+    # a pivot that is gone but for rounding: the frames cannot move freely
+    singular = [where(d > 1e-11 * g, 0.0, math.inf) for d, g in zip(factors.d, diagonal, strict=True)]
+    return [flat(inertia)], singular
 
 
 DELASSUS = Quantity(

@@ -20,8 +20,10 @@ from featherweight.spatial import (
     Transform,
     Vector,
     exp_se3,
+    exp_so3,
     from_quaternion,
     log_se3,
+    right_jacobian_se3_inverse,
 )
 
 
@@ -40,7 +42,7 @@ class Free(Joint):
         return (*linear, *angular)
 
     def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-        turn, step = exp_se3(Motion(Vector(*v[3:]), Vector(*v[:3])))
+        turn, step = exp_se3(_twist(v))
         orientation = Quaternion(*q[3:])
         return [*(Vector(*q[:3]) + orientation.rotate(step)), *(orientation @ turn).normalized()]
 
@@ -48,6 +50,19 @@ class Free(Joint):
         back = Quaternion(*q0[3:]).conjugate
         twist = log_se3(back @ Quaternion(*q1[3:]), back.rotate(Vector(*q1[:3]) - Vector(*q0[:3])))
         return [*twist.linear, *twist.angular]
+
+    def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        moving = right_jacobian_se3_inverse(_twist(u)) @ _twist(v)
+        return [*moving.linear, *moving.angular]
+
+    def advance(self, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+        """In axes that stay where they are during the step: a spinning body keeps its linear velocity."""
+        V, A, orientation = _twist(v), _twist(a), Quaternion(*q[3:])
+        linear = V.linear + (A.linear + V.angular.cross(V.linear)) * h  # classical acceleration
+        angular = V.angular + A.angular * h
+        turn = exp_so3(angular * h)
+        position = Vector(*q[:3]) + orientation.rotate(linear * h)
+        return [*position, *(orientation @ turn).normalized()], [*turn.conjugate.rotate(linear), *angular]
 
     def check(self, q: Sequence[Any]) -> Any:
         return not_unit(q[3:])
@@ -70,3 +85,8 @@ class Free(Joint):
         back = quaternion * np.array([-1.0, -1.0, -1.0, 1.0])
         v = np.concatenate([rotated(back, qvel[..., :3]), qvel[..., 3:]], axis=-1)
         return np.concatenate([qpos[..., :3], quaternion], axis=-1), v
+
+
+def _twist(v: Sequence[Any]) -> Motion:
+    """Six numbers, linear first."""
+    return Motion(Vector(*v[3:]), Vector(*v[:3]))

@@ -46,6 +46,15 @@ class Joint:
         """q1 ⊖ q0: the velocity that leads from q0 to q1 in a unit of time."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
+    def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        """How u must change so that q ⊕ u moves with v: the inverse of the right Jacobian of ⊕ at u, times v."""
+        return list(v)
+
+    def advance(self, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+        """A semi-implicit step: the velocity after h, then the configuration that it leads to."""
+        moved = [v_k + h * a_k for v_k, a_k in zip(v, a, strict=True)]
+        return self.integrate(q, [h * v_k for v_k in moved]), moved
+
     def check(self, q: Sequence[Any]) -> Any:
         """Zero if q is a configuration of this joint."""
         return 0

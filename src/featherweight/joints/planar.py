@@ -14,8 +14,8 @@ import numpy as np
 
 from featherweight.errors import ModelError
 from featherweight.joints.joint import AxisJoint
-from featherweight.scalar import cos, sin
-from featherweight.spatial import Motion, Transform, Vector, about_axis, exp_se2, log_se2
+from featherweight.scalar import atan2, cos, sin
+from featherweight.spatial import Motion, Transform, Vector, about_axis, exp_se2, log_se2, right_jacobian_se3_inverse
 
 
 class Planar(AxisJoint):
@@ -54,9 +54,23 @@ class Planar(AxisJoint):
         return [q[0] + c * dx - s * dy, q[1] + s * dx + c * dy, q[2] + v[2]]
 
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
-        dx, dy, angle = (b - a for a, b in zip(q0, q1, strict=True))
+        dx, dy, turned = (b - a for a, b in zip(q0, q1, strict=True))
+        angle = atan2(sin(turned), cos(turned))  # the short way round
         c, s = cos(q0[2]), sin(q0[2])
         return [*log_se2(c * dx + s * dy, c * dy - s * dx, angle), angle]
+
+    def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        plane = right_jacobian_se3_inverse(_in_space(u)) @ _in_space(v)
+        return [plane.linear.x, plane.linear.y, plane.angular.z]
+
+    def advance(self, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+        """In axes that stay where they are during the step, as for a free body."""
+        x, y = v[0] + h * (a[0] - v[2] * v[1]), v[1] + h * (a[1] + v[2] * v[0])
+        turn = v[2] + h * a[2]
+        c, s = cos(q[2]), sin(q[2])
+        moved = [q[0] + h * (c * x - s * y), q[1] + h * (s * x + c * y), q[2] + h * turn]
+        c, s = cos(h * turn), sin(h * turn)
+        return moved, [c * x + s * y, c * y - s * x, turn]
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return np.array([*rng.uniform(-1.0, 1.0, 2), rng.uniform(-pi, pi)])
@@ -72,6 +86,11 @@ class Planar(AxisJoint):
 
     def from_mujoco(self, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return qpos, _turned(-qpos[..., 2], qvel)
+
+
+def _in_space(u: Sequence[Any]) -> Motion:
+    """A planar twist x, y, angle as a twist in space, in a plane z = 0."""
+    return Motion(Vector(0, 0, u[2]), Vector(u[0], u[1], 0))
 
 
 def _turned(angle: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from featherweight.spatial import (
     exp_so3,
     from_quaternion,
     log_so3,
+    right_jacobian_so3_inverse,
 )
 
 
@@ -37,6 +38,9 @@ class Spherical(Joint):
 
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         return list(log_so3(Quaternion(*q0).conjugate @ Quaternion(*q1)))
+
+    def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return list(right_jacobian_so3_inverse(Vector(*u)) @ Vector(*v))
 
     def check(self, q: Sequence[Any]) -> Any:
         return not_unit(q)

@@ -1,0 +1,7 @@
+"""Simulation: whole rollouts in native code."""
+
+from featherweight.simulation.control import Compiled, compiled
+from featherweight.simulation.running import rollout, simulate
+from featherweight.simulation.trajectory import Status, Trajectory
+
+__all__ = ["Compiled", "Status", "Trajectory", "compiled", "rollout", "simulate"]

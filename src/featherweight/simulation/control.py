@@ -1,0 +1,50 @@
+"""Controllers: ordinary Python functions, or functions that are traced into the native loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A controller f(t, q, v, x, p) -> (tau, x) that is traced, with its first state and its parameters."""
+
+    function: Callable[..., Any]
+    state: np.ndarray
+    parameters: np.ndarray
+
+    def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[list[Any], list[Any]]:
+        """Forces and the next state, as flat lists."""
+        result = self.function(t, q, v, x, p)
+        if not isinstance(result, tuple) or len(result) != 2:
+            name = getattr(self.function, "__name__", "the controller")
+            raise TypeError(f"control: expected {name} to return (tau, x), got {type(result).__name__}")
+        tau, after = result
+        after = x if after is None else after
+        return list(np.ravel(np.asarray(tau, dtype=object))), list(np.ravel(np.asarray(after, dtype=object)))
+
+
+def compiled(function: Callable[..., Any], *, state: Any = (), parameters: Any = ()) -> Compiled:
+    """A controller for the native loop: `f(t, q, v, x, p) -> tau, x`.
+
+    It is traced once, on arrays of symbols: plain arithmetic on `q`, `v`, `x`, `p`, the functions of
+    `featherweight.scalar`, and featherweight's own functions of one state may be used inside. Branches on numbers are
+    written with `scalar.where`.
+
+    Args:
+        function: the controller; `x` is what it carries from step to step, `p` its parameters.
+        state: x at the beginning, shape (n,) or (…, n) for a batch.
+        parameters: p, shape (m,) or (…, m) for a batch.
+    """
+    if not callable(function):
+        raise TypeError(f"function: expected a controller f(t, q, v, x, p), got {type(function).__name__}")
+    return Compiled(function, _numbers("state", state), _numbers("parameters", parameters))
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    array = np.asarray(value, dtype=float)
+    return array[None] if array.ndim == 0 else array
