@@ -155,8 +155,10 @@ def test_both_quaternions_of_an_orientation_are_one_place(kind: Joint) -> None:
     assert np.linalg.norm(kind.difference(q, other)[-3:]) <= math.pi
 
 
-def test_a_continuous_joint_takes_the_short_way() -> None:
+def test_continuous_and_planar_joints_take_the_short_way() -> None:
     close(Continuous("x").difference([3.0], [-3.0]), [2 * math.pi - 6.0])
+    close(Planar().difference([0.0, 0.0, 3.0], [0.0, 0.0, -3.0]), [0.0, 0.0, 2 * math.pi - 6.0])
+    close(Planar().difference([0.0, 0.0, 0.0], [1.0, 2.0, 2 * math.pi]), [1.0, 2.0, 0.0])
     close(Revolute("x").difference([3.0], [-3.0]), [-6.0])
 
 

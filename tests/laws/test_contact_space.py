@@ -129,8 +129,10 @@ def test_operational_inertia_of_several_frames_is_one_matrix(bodies: list[Body])
     assert not found[:6, 6:].any()
 
 
-@pytest.mark.xfail(strict=True, reason="reported: a pivot that is zero but for rounding is divided by")
-@pytest.mark.parametrize("n", [2, 3, 4, 5])
+after_a_small_pivot = pytest.mark.xfail(strict=True, reason="reported: rounding grows with earlier small pivots")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=after_a_small_pivot)])
 def test_operational_inertia_refuses_a_frame_that_cannot_move_freely(n: int) -> None:
     rng = np.random.default_rng(n)
     builder = fw.Builder("arm")

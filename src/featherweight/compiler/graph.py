@@ -130,10 +130,32 @@ class Node:
     def _arg(self, k: int) -> Node:
         return Node(self.graph, self.graph.args[self.id][k])
 
+    def _each(self, array: np.ndarray, op: Callable[[Any, Any], Any]) -> np.ndarray:
+        """With every entry of an array, as NumPy does for numbers."""
+        result = np.empty(array.shape, dtype=object)
+        for index in np.ndindex(array.shape):
+            result[index] = op(self, array[index])
+        return result
+
+    def sin(self) -> Any:
+        """For np.sin of an array of traced values."""
+        return self.unary("sin")
+
+    def cos(self) -> Any:
+        """For np.cos of an array of traced values."""
+        return self.unary("cos")
+
+    def sqrt(self) -> Any:
+        """For np.sqrt of an array of traced values."""
+        return self.unary("sqrt")
+
     def __add__(self, other: Any) -> Any:
         g = self.graph
-        if type(other) is not Node and other == 0:
-            return self
+        if type(other) is not Node:
+            if type(other) is np.ndarray:
+                return self._each(other, operator.add)
+            if other == 0:
+                return self
         other = g.lift(other)
         if g.op[other.id] == "neg":
             return self - other._arg(0)
@@ -142,14 +164,19 @@ class Node:
         return g._binary("add", self.id, other.id)
 
     def __radd__(self, other: Any) -> Any:
+        if type(other) is np.ndarray:
+            return self._each(other, operator.add)
         if other == 0:
             return self
         return self.graph.lift(other) + self
 
     def __sub__(self, other: Any) -> Any:
         g = self.graph
-        if type(other) is not Node and other == 0:
-            return self
+        if type(other) is not Node:
+            if type(other) is np.ndarray:
+                return self._each(other, operator.sub)
+            if other == 0:
+                return self
         other = g.lift(other)
         if self.id == other.id:
             return 0.0
@@ -160,6 +187,8 @@ class Node:
         return g._binary("sub", self.id, other.id)
 
     def __rsub__(self, other: Any) -> Any:
+        if type(other) is np.ndarray:
+            return self._each(other, lambda x, y: y - x)
         if other == 0:
             return -self
         return self.graph.lift(other) - self
@@ -167,6 +196,8 @@ class Node:
     def __mul__(self, other: Any) -> Any:
         g = self.graph
         if type(other) is not Node:
+            if type(other) is np.ndarray:
+                return self._each(other, operator.mul)
             if other == 0:
                 return 0.0
             if other == 1:
@@ -190,6 +221,8 @@ class Node:
 
     def __truediv__(self, other: Any) -> Any:
         if type(other) is not Node:
+            if type(other) is np.ndarray:
+                return self._each(other, operator.truediv)
             if other == 1:
                 return self
             if other == -1:
@@ -202,6 +235,8 @@ class Node:
         return self.graph._binary("div", self.id, other.id)
 
     def __rtruediv__(self, other: Any) -> Any:
+        if type(other) is np.ndarray:
+            return self._each(other, lambda x, y: y / x)
         if other == 0:
             return 0.0
         if self._is("neg"):
