@@ -6,13 +6,13 @@ This is the edge where arrays get their order: wrenches are [force; moment], lin
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from featherweight.compiler import Argument, Kernel, compiling, interpret
+from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpret
 from featherweight.errors import ModelError
 from featherweight.model import Model
 from featherweight.scalar import where
@@ -167,6 +167,10 @@ def evaluate(
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     given = {n: value for n, value in values.items() if value is not None or n in quantity.inputs}
     extra = tuple(n for n in given if n not in quantity.inputs)
+    if any(isinstance(value, np.ndarray) and value.dtype == object for value in given.values()):
+        graph = _graph(given.values())
+        if graph is not None:
+            return _inside(quantity, model, given, options, graph)
     numbers = [*given.values(), *parameter_values(model, parameters)]
     place = (quantity.name, options, extra)
     if out is None and not interpret.depth:
@@ -181,6 +185,28 @@ def evaluate(
         if entry is not None and not extra and not model.parameters:
             model._entries[(quantity.name, *options) if options else quantity.name] = entry
     return results
+
+
+def _graph(values: Iterable[Any]) -> Graph | None:
+    """The trace that is being made, if the arrays hold traced values."""
+    entries = (x for value in values for x in np.ravel(np.asarray(value, dtype=object)))
+    return next((x.graph for x in entries if isinstance(x, Node)), None)
+
+
+def _inside(
+    quantity: Quantity, model: Model, given: dict[str, Any], options: tuple[Any, ...], graph: Graph
+) -> tuple[np.ndarray, ...]:
+    """A quantity inside of another traced function: its algorithm on traced values, of one state."""
+    scalars = {}
+    for name, value in given.items():
+        argument, array = _argument(model, name), np.asarray(value, dtype=object)
+        if array.shape != argument.shape:
+            raise ValueError(f"{name}: expected one state, shape {argument.shape}, while tracing, got {array.shape}")
+        scalars[name] = list(array.ravel())
+    tree = model.over(graph.model_constant, graph.mark)
+    results, _ = quantity.algorithm(model, tree, scalars, *options)
+    shapes = quantity.outputs(model, *options)
+    return tuple(np.array(result, dtype=object).reshape(shape) for result, shape in zip(results, shapes, strict=True))
 
 
 def _remember(model: Model, place: tuple[Any, ...], kernel: Kernel, result: np.ndarray) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 import json
 import os
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,7 +82,7 @@ class Trajectory:
             with np.load(path, allow_pickle=False) as file:
                 facts = json.loads(bytes(file["facts"]).decode())
                 arrays: dict[str, Any] = {name: file[name] for name in file.files if name != "facts"}
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{path}: not a trajectory of featherweight ({error})") from None
         if facts.get("format") != FORMAT or facts.get("version") != 1:
             raise ValueError(f"{path}: expected a trajectory of version 1, got {facts}")
