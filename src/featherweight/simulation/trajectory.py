@@ -79,7 +79,7 @@ class Trajectory:
     def load(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
         """Read what `save` wrote; with the model, `energy` works too."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
                 facts = json.loads(bytes(file["facts"]).decode())
                 arrays: dict[str, Any] = {name: file[name] for name in file.files if name != "facts"}
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
