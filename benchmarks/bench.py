@@ -143,7 +143,7 @@ def more_cases(model: pin.Model, ours: fw.Model, q: np.ndarray, v: np.ndarray) -
         ),
         Case(
             "delassus",
-            places,
+            (places,),
             lambda: fw.delassus(ours, q1, points),
             lambda: fw.delassus(ours, q, points),
             lambda: pin.computeDelassusMatrix(model, data, q1, contacts, contact_data),

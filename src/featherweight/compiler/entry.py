@@ -22,19 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.calls import ARRAYS, COUNT, STATUS
+from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
 
 # words of the context
 NAMES = (
     *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
-    *("many", "call1", "integer"),
+    *("many", "call1", "integer", "off"),
 )
 
 # byte offsets in PyObject and PyArrayObject on 64-bit CPython
 TYPE, DATA, RANK, DIMENSIONS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
 PLAIN = 0x101  # C-contiguous and aligned
-NPY_DOUBLE = 12
-API_NEW = 93  # PyArray_New in NumPy's C-API table
+API_NEW = 94  # PyArray_NewFromDescr in NumPy's C-API table
 METH_FASTCALL = 0x80
 
 
@@ -49,7 +48,8 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], fe
     lines: list[str] = []
     for w, name in enumerate(NAMES):
         lines += [f"%{name}p = getelementptr ptr, ptr %context, i64 {w}", f"%{name} = load ptr, ptr %{name}p"]
-    lines += ["%rows0 = add i64 0, -1", f"%right = icmp eq i64 %nargs, {len(inputs)}"]
+    lines += ["%rows0 = add i64 0, -1", f"%enough = icmp eq i64 %nargs, {len(inputs)}"]
+    lines += ["%isoff = load i64, ptr %off", "%ison = icmp eq i64 %isoff, 0", "%right = and i1 %enough, %ison"]
     lines += ["br i1 %right, label %arg0, label %slow"]
     for k, shape in enumerate(inputs):
         lines += _check_argument(k, shape, f"arg{k + 1}" if k + 1 < len(inputs) else "count", batch)
@@ -145,8 +145,9 @@ def _make_result(j: int, shape: tuple[int, ...], rows: str, then: str, batch: bo
         lines += [f"%m{j}x{axis} = getelementptr i64, ptr %shape, i64 {axis}", f"store i64 {n}, ptr %m{j}x{axis}"]
     return [
         *lines,
-        f"%o{j} = call ptr %newarray(ptr %type, i32 {len(sizes)}, ptr %shape, i32 {NPY_DOUBLE}, "
-        "ptr null, ptr null, i32 0, i32 0, ptr null)",
+        "call void %incref(ptr %float64)",  # the array takes it
+        f"%o{j} = call ptr %newarray(ptr %type, ptr %float64, i32 {len(sizes)}, ptr %shape, "
+        "ptr null, ptr null, i32 0, ptr null)",
         f"%no{j} = icmp eq ptr %o{j}, null",
         f"br i1 %no{j}, label %fail{j}, label %{then}",
     ]
@@ -271,6 +272,7 @@ def make_entry(
         "many": id(many),
         "call1": function(api.PyObject_CallOneArg),
         "integer": function(api.PyLong_FromVoidPtr),
+        "off": ctypes.addressof(OFF),
     }
     context = np.array([addresses[n] for n in NAMES], dtype=np.uintp).view(_Context)
     method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
@@ -320,15 +322,16 @@ def _numpy_api() -> Any:
     new = ctypes.PYFUNCTYPE(
         ctypes.py_object,
         ctypes.py_object,
+        ctypes.py_object,
         ctypes.c_int,
         ctypes.c_void_p,
-        ctypes.c_int,
         ctypes.c_void_p,
         ctypes.c_void_p,
-        ctypes.c_int,
         ctypes.c_int,
         ctypes.c_void_p,
     )(table[API_NEW])
     shape = (ctypes.c_int64 * 2)(4, 5)
-    made = new(np.ndarray, 2, ctypes.addressof(shape), NPY_DOUBLE, None, None, 0, 0, None)
+    float64 = np.dtype(np.float64)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(float64))  # the array takes it
+    made = new(np.ndarray, float64, 2, ctypes.addressof(shape), None, None, 0, None)
     return table if made.shape == (4, 5) and made.dtype == np.float64 else None

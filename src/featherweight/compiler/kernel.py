@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, check_out, first_not_finite
-from featherweight.compiler.calls import ARRAYS, COUNT, STATUS
+from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
 from featherweight.compiler.code import Code
 from featherweight.compiler.graph import Graph, Node
 from featherweight.compiler.target import Target, compiling, host
@@ -43,10 +43,12 @@ class interpret:
 
     def __enter__(self) -> interpret:
         interpret.depth += 1
+        OFF.value = interpret.depth
         return self
 
     def __exit__(self, *error: object) -> None:
         interpret.depth -= 1
+        OFF.value = interpret.depth
 
 
 @dataclass(frozen=True)

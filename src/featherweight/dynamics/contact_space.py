@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.compiler import interpret
 from featherweight.compiler.arguments import as_array
 from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, evaluate, flat
 from featherweight.dynamics.kinematics import coordinates, frame_on
@@ -27,7 +26,7 @@ def _place(tree: Tree, place: Place) -> tuple[int, Vector]:
     return place[0], Vector(*place[1]).lift(tree.lift)
 
 
-def _delassus(model: Model, tree: Tree, x: Scalars, *places: Place) -> Results:
+def _delassus(model: Model, tree: Tree, x: Scalars, places: tuple[Place, ...]) -> Results:
     return [flat(algorithms.delassus(tree, x["q"], [_place(tree, p) for p in places]))], []
 
 
@@ -41,7 +40,7 @@ def _response(model: Model, tree: Tree, x: Scalars, place: Place) -> Results:
     return [algorithms.unit_force_response(tree, x["q"], body, position, Vector(*x["direction"]))], []
 
 
-def _operational(model: Model, tree: Tree, x: Scalars, in_: str, *frames: str) -> Results:
+def _operational(model: Model, tree: Tree, x: Scalars, in_: str, frames: tuple[str, ...]) -> Results:
     inertia, factors, diagonal = algorithms.operational_inertia(
         tree, x["q"], [frame_on(model, tree, f) for f in frames], in_
     )
@@ -51,7 +50,7 @@ def _operational(model: Model, tree: Tree, x: Scalars, in_: str, *frames: str) -
 
 
 DELASSUS = Quantity(
-    "delassus", ("q",), lambda model, *places: [(3 * len(places), 3 * len(places))], _delassus, coupled=False
+    "delassus", ("q",), lambda model, places: [(3 * len(places), 3 * len(places))], _delassus, coupled=False
 )
 CONTACT_INERTIA = Quantity("contact_inertia", ("q", "direction"), lambda model, _: [()], _contact, coupled=False)
 UNIT_FORCE_RESPONSE = Quantity(
@@ -60,7 +59,7 @@ UNIT_FORCE_RESPONSE = Quantity(
 OPERATIONAL_INERTIA = Quantity(
     "operational_inertia",
     ("q",),
-    lambda model, in_, *frames: [(6 * len(frames), 6 * len(frames))],
+    lambda model, in_, frames: [(6 * len(frames), 6 * len(frames))],
     _operational,
     coupled=False,
 )
@@ -119,9 +118,9 @@ def delassus(
     array([0.5, 0. , 0. ])
     """
     key = tuple(points) if isinstance(points, (list, tuple)) else points
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
-            result = model._entries["delassus", key](q)
+            result = model._entries["delassus"][key](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -129,8 +128,10 @@ def delassus(
     if isinstance(points, (str, bytes)) or not hasattr(points, "__iter__"):
         raise TypeError(f"points: expected a sequence of names or (body, xyz), got {points!r}")
     places = tuple(_resolve(model, p) for p in points)
-    G = evaluate(DELASSUS, model, {"q": q}, out, places, parameters)[0]
-    _alias(model, ("delassus", key), ("delassus", *places))
+    G = evaluate(DELASSUS, model, {"q": q}, out, (places,), parameters)[0]
+    entries = model._entries.get("delassus", {})
+    if places in entries and isinstance(key, tuple) and all(isinstance(p, str) for p in key):
+        entries[key] = entries[places]  # find it by the names next time
     return G
 
 
@@ -209,24 +210,15 @@ def operational_inertia(
     """
     if isinstance(frames, str):
         frames = (frames,)
-    key = ("operational_inertia", in_, *frames)
-    if out is None and parameters is None and not interpret.depth:
+    names = tuple(frames)
+    if out is None and parameters is None:
         try:
-            result = model._entries[key](q)
+            result = model._entries["operational_inertia"][in_][names](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:
             pass
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    options = (coordinates(in_), *(model.frame(name).name for name in frames))
+    options = (coordinates(in_), tuple(model.frame(name).name for name in names))
     return evaluate(OPERATIONAL_INERTIA, model, {"q": q}, out, options, parameters)[0]
-
-
-def _alias(model: Model, short: tuple[Any, ...], full: tuple[Any, ...]) -> None:
-    """Find the fast path by the arguments as the caller writes them."""
-    try:
-        if full in model._entries:
-            model._entries[short] = model._entries[full]
-    except TypeError:  # they cannot be looked up
-        return

@@ -136,7 +136,7 @@ def run(
     parameters: Mapping[str, Any] | None = None,
 ) -> Any:
     """The one result of a quantity without options: by the fast path if there is one, else by the slow."""
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
             result = model._entries[quantity.name](*arrays)
             if result is not None:
@@ -161,7 +161,7 @@ def evaluate(
     """The slow path: any array-like, any batch, every check with its message.
 
     Optional inputs that are None are left out. Arguments that need no checking in Python have fast paths, kept on the
-    model once the first call has gone well: by the name of the quantity, with options in a tuple, for one state.
+    model once the first call has gone well: for one state under the name of the quantity, then by each option.
     """
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
@@ -183,8 +183,16 @@ def evaluate(
     if not interpret.depth:
         entry = _remember(model, place, kernel, results[0])
         if entry is not None and not extra and not model.parameters:
-            model._entries[(quantity.name, *options) if options else quantity.name] = entry
+            shelve(model, (quantity.name, *options), entry)
     return results
+
+
+def shelve(model: Model, path: tuple[Any, ...], entry: Any) -> None:
+    """Keep a fast path where public functions look for it: a dictionary for each step but the last."""
+    shelf = model._entries
+    for key in path[:-1]:
+        shelf = shelf.setdefault(key, {})
+    shelf[path[-1]] = entry
 
 
 def _graph(values: Iterable[Any]) -> Graph | None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.compiler import interpret
 from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, evaluate, flat, wrenches
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force
@@ -37,7 +36,7 @@ def _mass(model: Model, tree: Tree, x: Scalars) -> Results:
     return [flat(algorithms.mass_matrix(tree, x["q"]))], []
 
 
-def _hybrid(model: Model, tree: Tree, x: Scalars, *prescribed: int) -> Results:
+def _hybrid(model: Model, tree: Tree, x: Scalars, prescribed: tuple[int, ...]) -> Results:
     tau, a, D = algorithms.hybrid_dynamics(tree, x["q"], x["v"], x["tau"], x["a"], prescribed, wrenches(x.get("f_ext")))
     return [tau, a], [pivot for factored in D for pivot in factored.d]
 
@@ -49,7 +48,7 @@ MASS_MATRIX = Quantity("mass_matrix", ("q",), lambda model: [(model.nv, model.nv
 HYBRID_DYNAMICS = Quantity(
     "hybrid_dynamics",
     ("q", "v", "tau", "a"),
-    lambda model, *prescribed: [(model.nv,), (model.nv,)],
+    lambda model, _: [(model.nv,), (model.nv,)],
     _hybrid,
     coupled=False,
 )
@@ -89,7 +88,7 @@ def forward_dynamics(
     >>> fw.forward_dynamics(pendulum, [0.0], [0.0], [4.0])  # τ / (m l²)
     array([1.])
     """
-    if f_ext is None and out is None and parameters is None and not interpret.depth:
+    if f_ext is None and out is None and parameters is None:
         try:
             result = model._entries["forward_dynamics"](q, v, tau)
             if result is not None:
@@ -128,7 +127,7 @@ def inverse_dynamics(
     >>> fw.inverse_dynamics(pendulum, [0.0], [0.0], [1.0])  # m l² q̈
     array([4.])
     """
-    if f_ext is None and out is None and parameters is None and not interpret.depth:
+    if f_ext is None and out is None and parameters is None:
         try:
             result = model._entries["inverse_dynamics"](q, v, a)
             if result is not None:
@@ -163,7 +162,7 @@ def joint_wrenches(
         Wrenches [force; moment] in [N, N m], shape (…, nb+1, 6). Row i is what the parent exerts on body i,
         in body i's frame at its origin; row 0, the world's, is zero.
     """
-    if f_ext is None and out is None and parameters is None and not interpret.depth:
+    if f_ext is None and out is None and parameters is None:
         try:
             result = model._entries["joint_wrenches"](q, v, a)
             if result is not None:
@@ -189,7 +188,7 @@ def mass_matrix(model: Model, q: Any, *, out: np.ndarray | None = None, paramete
     >>> fw.mass_matrix(fw.robots.pendulum(length=2.0), [0.3])
     array([[4.]])
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
             result = model._entries["mass_matrix"](q)
             if result is not None:
@@ -237,5 +236,5 @@ def hybrid_dynamics(
         raise TypeError(f"prescribed: expected names of joints, got the text {prescribed!r}; write [{prescribed!r}]")
     bodies = tuple(sorted(model.joint(name).body for name in prescribed))
     values = {"q": q, "v": v, "tau": tau, "a": a, "f_ext": f_ext}
-    result = evaluate(HYBRID_DYNAMICS, model, values, None, bodies, parameters)
+    result = evaluate(HYBRID_DYNAMICS, model, values, None, (bodies,), parameters)
     return result[0], result[1]

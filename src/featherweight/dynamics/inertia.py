@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.compiler import interpret
 from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, flat, run
 from featherweight.model import Model, Tree
 
@@ -72,7 +71,7 @@ def mass_matrix_inverse(
     >>> fw.mass_matrix_inverse(fw.robots.pendulum(length=2.0), [0.3])
     array([[0.25]])
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
             result = model._entries["mass_matrix_inverse"](q)
             if result is not None:
@@ -101,7 +100,7 @@ def solve_mass_matrix(
     >>> fw.solve_mass_matrix(fw.robots.pendulum(length=2.0), [0.3], [1.0])
     array([0.25])
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
             result = model._entries["solve_mass_matrix"](q, b)
             if result is not None:
@@ -126,7 +125,7 @@ def bias_force(
     Returns:
         c [N m or N], shape (…, nv).
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
             result = model._entries["bias_force"](q, v)
             if result is not None:
@@ -170,7 +169,7 @@ def coriolis_matrix(
     Returns:
         C, shape (…, nv, nv).
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
             result = model._entries["coriolis_matrix"](q, v)
             if result is not None:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.compiler import interpret
 from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, as_columns, evaluate, linear_first
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force, Motion, Transform, Vector
@@ -129,7 +128,7 @@ def forward_kinematics(model: Model, q: Any, *, parameters: Parameters = None) -
     >>> float(poses.position[2, 2])  # height of the second joint
     -1.0
     """
-    if parameters is None and not interpret.depth:
+    if parameters is None:
         try:
             result = model._entries["forward_kinematics"](q)
             if result is not None:
@@ -155,9 +154,9 @@ def frame_pose(model: Model, q: Any, frame: str, *, parameters: Parameters = Non
     >>> float(fw.frame_pose(fw.robots.double_pendulum(), [0.0, 0.0], "elbow").position[2])
     -1.0
     """
-    if parameters is None and not interpret.depth:
+    if parameters is None:
         try:
-            result = model._entries["frame_pose", frame](q)
+            result = model._entries["frame_pose"][frame](q)
             if result is not None:
                 return Pose(*result)
         except NO_FAST_PATH:
@@ -186,9 +185,9 @@ def jacobian(
     >>> fw.jacobian(fw.robots.cartpole(), [0.0, 0.0], "pole")[0]  # the pole's joint moves with the cart
     array([1., 0.])
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
-            result = model._entries["jacobian", frame, in_](q)
+            result = model._entries["jacobian"][frame][in_](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -222,9 +221,9 @@ def jacobian_dot(
     Returns:
         dJ/dt, shape (…, 6, nv), rows linear then angular.
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
-            result = model._entries["jacobian_dot", frame, in_](q, v)
+            result = model._entries["jacobian_dot"][frame][in_](q, v)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -262,9 +261,9 @@ def body_velocity(
     >>> fw.body_velocity(fw.robots.pendulum(), [0.0], [2.0], "bob")[3:]
     array([0., 2., 0.])
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
-            result = model._entries["body_velocity", frame, in_](q, v)
+            result = model._entries["body_velocity"][frame][in_](q, v)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -305,9 +304,9 @@ def body_acceleration(
     Returns:
         The acceleration [m/s², rad/s²], shape (…, 6).
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
-            result = model._entries["body_acceleration", frame, in_, classical](q, v, a)
+            result = model._entries["body_acceleration"][frame][in_][classical](q, v, a)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -347,9 +346,9 @@ def wrench_on(
     >>> fw.forward_dynamics(pendulum, [0.0], [0.0], [0.0], push)
     array([3.])
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
-            result = model._entries["wrench_on", frame, in_](q, wrench)
+            result = model._entries["wrench_on"][frame][in_](q, wrench)
             if result is not None:
                 return result
         except NO_FAST_PATH:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.compiler import interpret
 from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, as_columns, linear_first, run
 from featherweight.model import Model, Tree
 
@@ -168,7 +167,7 @@ def centroidal_momentum_matrix(
     Returns:
         A, shape (…, 6, nv).
     """
-    if out is None and parameters is None and not interpret.depth:
+    if out is None and parameters is None:
         try:
             result = model._entries["centroidal_momentum_matrix"](q)
             if result is not None:
