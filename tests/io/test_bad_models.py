@@ -77,7 +77,9 @@ def test_lint_finds_it_too(name, tmp_path):
     assert [finding.line for finding in found] == sorted(finding.line for finding in found)
 
 
-@pytest.mark.parametrize("name", [bad.name for bad in ALL if not isinstance(bad.text, bytes) and not callable(bad.text)])
+@pytest.mark.parametrize(
+    "name", [bad.name for bad in ALL if not isinstance(bad.text, bytes) and not callable(bad.text)]
+)
 def test_text_is_refused_like_a_file(name):
     """But for what is about bytes: text has no encoding."""
     bad = BY_NAME[name]
@@ -131,7 +133,9 @@ def test_a_file_one_may_not_read(tmp_path, monkeypatch):
     path.write_text(GOOD)
     path.chmod(0)
     if os.access(path, os.R_OK):  # root may
-        monkeypatch.setattr(builtins, "open", lambda *_: (_ for _ in ()).throw(PermissionError(13, "Permission denied")))
+        monkeypatch.setattr(
+            builtins, "open", lambda *_: (_ for _ in ()).throw(PermissionError(13, "Permission denied"))
+        )
     with pytest.raises(ModelError) as caught:
         fw.load(path)
     assert str(caught.value) == f"{path}: cannot read the file: Permission denied"

@@ -166,7 +166,9 @@ def test_warn_says_nothing_of_good_models():
 @pytest.mark.parametrize("base", ["fixed", "free"])
 def test_warn_takes_bodies_as_they_are(base):
     with pytest.warns(UserWarning, match="triangle inequality"):
-        model = fw.loads(inertia(ixx=1, iyy=1, izz=5).replace('<link name="base"/>', link("base")), policy="warn", base=base)
+        model = fw.loads(
+            inertia(ixx=1, iyy=1, izz=5).replace('<link name="base"/>', link("base")), policy="warn", base=base
+        )
     assert np.diag(model.parts[-1].inertia.moment_about_com).tolist() == [1, 1, 5]
 
 

@@ -233,7 +233,7 @@ def test_what_urdf_cannot_say_is_refused_and_nothing_is_written(what, tmp_path):
 # ---- the file
 
 
-NAMES = ['a "b" <c> & \'d\'', "Größe", "脚", "a b", "x:y", "]]>", "<!--", "%s{}\\n", "-", "0"]
+NAMES = ["a \"b\" <c> & 'd'", "Größe", "脚", "a b", "x:y", "]]>", "<!--", "%s{}\\n", "-", "0"]
 
 
 @pytest.mark.parametrize("name", NAMES)

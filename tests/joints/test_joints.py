@@ -161,7 +161,6 @@ def test_random_configurations_are_within_the_limits(kind: Joint) -> None:
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(2.0, math.inf), (-math.inf, -2.0), (0.5, math.inf)])
-@pytest.mark.xfail(strict=True, reason="reported: a limit on one side only is not looked at")
 def test_random_configurations_are_within_a_limit_on_one_side(lower: float, upper: float) -> None:
     model = one_joint(Prismatic("x"), limits=fw.Limits(lower, upper))
     q = np.array([model.random(seed)[0] for seed in range(20)])
@@ -169,7 +168,6 @@ def test_random_configurations_are_within_a_limit_on_one_side(lower: float, uppe
 
 
 @pytest.mark.parametrize("kind", [Spherical(), Free()], ids=["spherical", "free"])
-@pytest.mark.xfail(strict=True, reason="reported: limits on a quaternion make random ones that are not of unit length")
 def test_random_orientations_have_unit_length_whatever_the_limits(kind: Joint) -> None:
     try:
         model = one_joint(kind, limits=fw.Limits(-1.0, 1.0))

@@ -121,7 +121,6 @@ def test_a_bad_property_is_refused_with_the_body_and_what_was_expected(name: str
     assert "body 'arm'" in str(error.value)
 
 
-@pytest.mark.xfail(strict=True, reason="reported: the message does not say whose axis it is")
 def test_a_bad_axis_of_a_rotor_is_refused_with_the_body() -> None:
     with pytest.raises(fw.ModelError, match=r"body 'arm'.*axis: expected"):
         arm(rotor=fw.Rotor(6.0, WHEEL, axis="w"))()

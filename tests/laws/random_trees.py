@@ -84,7 +84,7 @@ def with_properties(body: Body, rng: np.random.Generator) -> Body:
         body = replace(body, rotor=rotor(kind.axis, rng))
     if rng.random() < 0.5:
         body = replace(body, damping=rng.uniform(0.0, 0.5, kind.nv), friction=rng.uniform(0.0, 0.5, kind.nv))
-    if rng.random() < 0.5 and not isinstance(kind, (fw.joints.Planar, fw.joints.Free)):
+    if rng.random() < 0.5:
         rest = kind.random(rng) if kind.leader is None else rng.uniform(-1.0, 1.0)
         body = replace(body, stiffness=rng.uniform(0.0, 5.0), rest=rest)
     return body

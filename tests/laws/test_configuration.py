@@ -34,7 +34,6 @@ def test_integrate_undoes_difference(model: fw.Model) -> None:
         close(found, right, 1e-11)
 
 
-@pytest.mark.xfail(strict=True, reason="reported: a turn of a continuous joint is not nothing if another joint follows")
 def test_integrate_undoes_difference_where_a_continuous_joint_leads() -> None:
     builder = fw.Builder("screw").add_body("nut", joint=fw.joints.Continuous("z"), inertia=fw.Inertia.sphere(1, 0.1))
     slide = fw.joints.Mimic(fw.joints.Prismatic("z"), "nut_joint", 0.1)

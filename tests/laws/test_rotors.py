@@ -65,6 +65,7 @@ def test_a_rotor_is_an_explicit_body(bodies: list[Body]) -> None:
 @law
 @given(recipes(kinds=(*ONE_DOF, "spherical", "universal any")).map(everywhere).map(floating))
 def test_a_rotor_on_a_moving_body_has_weight_and_momentum(bodies: list[Body]) -> None:
+    bodies = [replace(body, stiffness=0.0) for body in bodies]  # a continuous joint that leads does not wrap its angle
     model, other = build(bodies), build(explicit(bodies))
     q, v, _ = states(model, 4)
     close(fw.momentum(model, q, v), fw.momentum(other, q, v), 1e-11)

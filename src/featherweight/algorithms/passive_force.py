@@ -11,15 +11,12 @@ from featherweight.scalar import sign
 
 
 def passive_force(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-    """τ = -d v - f sgn v - κ (q ⊖ rest), for each degree of freedom."""
+    """τ = -d v - f sgn v - ∂U/∂q, with U = ½ κ |q ⊖ rest|², for each degree of freedom."""
     tau: list[Any] = [0] * tree.nv
     for _, _, joint in tree.outward():
         rows = range(joint.v.start, joint.v.stop)
-        stretches = joint.stretch(q)
-        for k, d, f, stiffness, stretch in zip(
-            rows, joint.damping, joint.friction, joint.stiffness, stretches, strict=True
-        ):
-            tau[k] = tau[k] - d * v[k] - stiffness * stretch
+        for k, d, f, spring in zip(rows, joint.damping, joint.friction, joint.spring_force(q), strict=True):
+            tau[k] = tau[k] - d * v[k] + spring
             if not is_zero(f):
                 tau[k] = tau[k] - f * sign(v[k])
     return tau

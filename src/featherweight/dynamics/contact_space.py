@@ -14,7 +14,7 @@ from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Sca
 from featherweight.dynamics.kinematics import coordinates, frame_on
 from featherweight.model import Model, Tree
 from featherweight.model.placement import real_numbers
-from featherweight.scalar import where
+from featherweight.scalar import minimum, reciprocal, where
 from featherweight.spatial import Vector
 
 Parameters = Mapping[str, Any] | None
@@ -44,8 +44,13 @@ def _operational(model: Model, tree: Tree, x: Scalars, in_: str, frames: tuple[s
     inertia, factors, diagonal = algorithms.operational_inertia(
         tree, x["q"], [frame_on(model, tree, f) for f in frames], in_
     )
-    # a pivot that is gone but for rounding: the frames cannot move freely
-    singular = [where(d > 1e-11 * g, 0.0, math.inf) for d, g in zip(factors.d, diagonal, strict=True)]
+    # a pivot that is gone but for rounding, which earlier small ones have made larger: the frames cannot move freely
+    singular: list[Any] = []
+    smallest: Any = 1.0
+    for d, g in zip(factors.d, diagonal, strict=True):
+        left = d * reciprocal(g)
+        singular.append(where(left * smallest > 1e-14, 0.0, math.inf))
+        smallest = minimum(smallest, left)
     return [flat(inertia)], singular
 
 

@@ -18,6 +18,10 @@ class Continuous(Revolute):
         angle = q1[0] - q0[0]
         return [atan2(sin(angle), cos(angle))]
 
+    def followed(self) -> Revolute:
+        """A turn more is another place for what follows: an ordinary angle."""
+        return Revolute(self.axis)
+
     def to_pinocchio(self, q: np.ndarray) -> np.ndarray:
         return np.concatenate([np.cos(q), np.sin(q)], axis=-1)
 

@@ -31,6 +31,7 @@ class Free(Joint):
     """S = the identity: six velocities, none of them restricted."""
 
     nq, nv = 7, 6
+    orientation = slice(3, 7)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         x, y, z, *quaternion = q

@@ -25,6 +25,7 @@ class Joint:
     leader: str | None = None  # the joint whose coordinates this one shares, if it has none of its own
     ratio: float = 1.0  # q_own = ratio · q_leader + offset
     offset: float = 0.0
+    orientation: slice | None = None  # where in q a quaternion is
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q), from A to B."""
@@ -86,6 +87,10 @@ class Joint:
     def from_mujoco(self, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The inverse of `to_mujoco`."""
         return qpos, qvel
+
+    def followed(self) -> Joint:
+        """The same joint as the leader of others."""
+        return self
 
     def following(self, leader: Joint) -> Joint:
         """The same joint with a leader that has coordinates of its own."""

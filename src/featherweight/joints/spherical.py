@@ -26,6 +26,7 @@ class Spherical(Joint):
     """S = [1; 0]: three angular velocities."""
 
     nq, nv = 4, 3
+    orientation = slice(0, 4)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(from_quaternion(*q).T, Vector.zero())

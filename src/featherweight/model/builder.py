@@ -169,6 +169,9 @@ class Builder:
         for joint in self._joints:
             if not joint.independent:
                 placed[joint.name] = self._following(joint, placed)
+        for joint in [j for j in placed.values() if not j.independent]:
+            leader = placed[str(joint.kind.leader)]
+            placed[leader.name] = replace(leader, kind=leader.kind.followed())
         return tuple(placed[joint.name] for joint in self._joints)
 
     def _following(self, joint: JointInfo, placed: dict[str, JointInfo]) -> JointInfo:

@@ -228,7 +228,11 @@ class Model:
         for joint in self.independent_joints:
             q = joint.kind.random(rng)
             lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
-            bounded = np.isfinite(lower) & np.isfinite(upper)
+            bounded = np.isfinite(lower) | np.isfinite(upper)
+            lower, upper = (
+                np.where(np.isfinite(lower), lower, upper - 2),
+                np.where(np.isfinite(upper), upper, lower + 2),
+            )
             q[bounded] = rng.uniform(lower[bounded], upper[bounded])
             values.append(q)
         return np.concatenate(values)

@@ -49,7 +49,10 @@ def declared(model: Model, names: Iterable[Any]) -> dict[str, Parameter]:
 def possible(model: Model) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Shape and value of every constant that can be declared a parameter, by name."""
     known: dict[str, tuple[tuple[int, ...], Any]] = {"gravity": ((3,), model.gravity_vector)}
+    rotors = {f"{joint.name}.rotor" for joint in model.joints}  # they are in three places: not to be given
     for part in model.parts:
+        if part.link in rotors:
+            continue
         inertia = part.inertia
         values = {"mass": inertia.mass, "com": inertia.com, "moment": inertia.moment_about_com}
         known.update({f"{part.link}.{what}": (shape, values[what]) for what, shape in OF_LINKS.items()})

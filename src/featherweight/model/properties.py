@@ -39,6 +39,10 @@ class Limits:
         velocity, effort = (_bounds(f"{what}: limits.{n}", getattr(self, n), joint.nv) for n in ("velocity", "effort"))
         if any(a > b for a, b in zip(lower, upper, strict=True)):
             raise ModelError(f"{what}: limits: expected lower <= upper, got {lower} and {upper}")
+        if joint.orientation is not None and any(
+            map(math.isfinite, lower[joint.orientation] + upper[joint.orientation])
+        ):
+            raise ModelError(f"{what}: limits: expected no bounds for a quaternion, got {lower} and {upper}")
         if any(x < 0 for x in velocity + effort):
             raise ModelError(f"{what}: limits: expected velocity and effort of 0 or more, got {velocity} and {effort}")
         return Limits(lower, upper, velocity, effort)
@@ -75,7 +79,10 @@ class Rotor:
         axis = self.axis if self.axis is not None else getattr(joint, "axis", None)
         if axis is None:
             raise ModelError(f"{what}: rotor: give axis=, the joint {joint!r} has none")
-        a = np.array(unit_axis(axis))
+        try:
+            a = np.array(unit_axis(axis))
+        except ModelError as error:
+            raise ModelError(f"{what}: rotor: {error}") from None
         real_numbers(f"{what}: rotor.gear", self.gear, ())
         if not isinstance(self.inertia, Inertia) or not isinstance(self.placement, (Placement, type(None))):
             raise ModelError(

@@ -109,3 +109,16 @@ class TreeJoint:
         if all(isinstance(k, (int, float)) and k == 0 for k in self.stiffness):
             return [0] * len(self.stiffness)
         return self.joint.difference(self.rest, q[self.q])
+
+    def spring_force(self, q: Sequence[Any]) -> list[Any]:
+        """-∂U/∂q of the joint's spring, U = ½ Σ κ u², u = q ⊖ rest: -J_r(u)⁻ᵀ κ u."""
+        u = self.stretch(q)
+        pull = [k * u_j for k, u_j in zip(self.stiffness, u, strict=True)]
+        force = []
+        for k in range(len(u)):
+            column = self.joint.rate(u, [int(j == k) for j in range(len(u))])  # of J_r(u)⁻¹
+            total: Any = 0
+            for pull_j, entry in zip(pull, column, strict=True):
+                total = total - pull_j * entry
+            force.append(total)
+        return force
