@@ -15,6 +15,11 @@ def test_the_ten_lines_run() -> None:
     exec(compile(code, "README.md", "exec"), {})
 
 
+def test_the_page_about_simulation_runs() -> None:
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to/simulate.md").read_text(), re.S))
+    exec(compile(code, "simulate.md", "exec"), {})
+
+
 def test_the_links_lead_somewhere() -> None:
     for page in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):

@@ -12,7 +12,6 @@ from bad_models import GOOD, INERTIAL, LIMIT, joint, link
 import featherweight as fw
 from featherweight import ModelError
 
-
 WELD = joint("weld", "arm", "tool", "fixed", '<origin xyz="0 0 5"/>')
 
 

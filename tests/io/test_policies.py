@@ -165,10 +165,9 @@ def test_warn_says_nothing_of_good_models():
 
 @pytest.mark.parametrize("base", ["fixed", "free"])
 def test_warn_takes_bodies_as_they_are(base):
+    text = inertia(ixx=1, iyy=1, izz=5).replace('<link name="base"/>', link("base"))
     with pytest.warns(UserWarning, match="triangle inequality"):
-        model = fw.loads(
-            inertia(ixx=1, iyy=1, izz=5).replace('<link name="base"/>', link("base")), policy="warn", base=base
-        )
+        model = fw.loads(text, policy="warn", base=base)
     assert np.diag(model.parts[-1].inertia.moment_about_com).tolist() == [1, 1, 5]
 
 
@@ -193,7 +192,8 @@ ALL_ELEMENTS = f"""\
     <limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="1" friction="1"/>
   </joint>
   <joint name="wrist" type="revolute">
-    <parent link="arm"/><child link="hand"/><limit lower="-1" upper="1"/><mimic joint="hinge" multiplier="1" offset="0"/>
+    <parent link="arm"/><child link="hand"/><limit lower="-1" upper="1"/>
+    <mimic joint="hinge" multiplier="1" offset="0"/>
   </joint>
   <joint name="weld" type="fixed"><parent link="hand"/><child link="tool"/></joint>
   <transmission name="t" type="simple">
