@@ -19,7 +19,6 @@ import os
 import platform
 import random
 import re
-import resource
 import sys
 import tempfile
 import time
@@ -32,6 +31,11 @@ from typing import Any
 import numpy as np
 
 import featherweight as fw
+
+try:
+    import resource
+except ImportError:  # Windows does not tell
+    resource = None  # type: ignore[assignment]
 
 HERE = Path(__file__).resolve().parent
 MOST_SECONDS = 2.0  # of processor time, for one mutant
@@ -173,13 +177,16 @@ TOKENS = (
     " ", "\n", '<origin xyz="0 0 0"/>', '<limit lower="1" upper="0"/>', "<gazebo/>", "<material/>", "<xacro:x/>",
     "<mass/>", '<mass value="1"/>', "<transmission/>", "<a:b/>", "é", "脚", "💥",
 )  # fmt: skip
-STRANGE_NAMES = ("world", "root_joint", "universe", "world_link", "arm_contact0", "base_joint", " ", "a\u00a0b", "é脚")
+STRANGE_NAMES = ("world", "root_joint", "universe", "world_link", "arm_contact0", "base_joint", " ", "a&#10;b", "é脚")
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical", "", "Revolute")
 ENCODINGS = (
     "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "latin-1", "cp1252", "koi8-r", "cp037",
     "shift_jis", "gb18030", "ascii",
 )  # fmt: skip
-CLAIMS = (*ENCODINGS, "klingon", "base64", "punycode", "idna", "undefined", "UTF8", "x", "", "utf-16\x00", "a" * 200)
+CLAIMS = (
+    *ENCODINGS, "klingon", "base64", "punycode", "idna", "undefined", "UTF8", "x", "", "utf-16\x00", "a" * 200,
+    "charmap", "unicode_escape", "raw_unicode_escape", "utf_8_sig", "mbcs", "palmos",
+)  # fmt: skip
 ATTRIBUTE = re.compile(r"""[\w:]+\s*=\s*("[^"]*"|'[^']*')""")
 VALUE = re.compile(r"""(?<==")[^"]*(?=")""")
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(\.\d*)?([eE][+-]?\d+)?(?![\w.])")
@@ -590,6 +597,8 @@ def outcome(data: bytes, options: dict[str, Any], number: int, path: Path) -> tu
 
 def megabytes() -> float:
     """The most memory this process had so far."""
+    if resource is None:
+        return 0.0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 

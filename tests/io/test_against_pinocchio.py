@@ -228,6 +228,13 @@ def test_joints_keep_their_names(urdf):
     assert (names_of(ours, theirs) != list(theirs.names)) == (urdf in RENAMED)
 
 
+@pytest.mark.parametrize("urdf", READABLE)
+def test_what_is_saved_is_the_same_robot_for_pinocchio(urdf, tmp_path):
+    """All its numbers, to the last bit."""
+    fw.save_urdf(ours_of(urdf, "fixed"), tmp_path / "robot.urdf")
+    assert pin.buildModelFromUrdf(str(tmp_path / "robot.urdf")) == pinocchio_model(urdf, "fixed")
+
+
 def test_all_robots_are_here():
     assert len(READABLE) == 68
     assert {*UNFOLDED, *RENAMED, *SINGULAR, *NEAR_SINGULAR} <= set(READABLE)

@@ -77,13 +77,13 @@ def test_lint_finds_it_too(name, tmp_path):
     assert [finding.line for finding in found] == sorted(finding.line for finding in found)
 
 
-OF_BYTES = {
+OF_BYTES = [
     "a space before the declaration",
     "unknown encoding",
     "an encoding that is none",
     "an encoding of several bytes",
     "UTF-16 by name only",
-}
+]
 OF_TEXT = [bad.name for bad in ALL if isinstance(bad.text, str) and bad.name not in OF_BYTES]
 
 

@@ -20,7 +20,7 @@ SPY = textwrap.dedent("""
     first, path, function, options = sys.argv[1], sys.argv[2], sys.argv[3], json.loads(sys.argv[4])
     fw.load(first, policy="repair"), fw.load(first, policy="warn"), fw.lint(first)  # imports what is needed
     heard, listening = [], False
-    harmless = ("object.__getattr__", "object.__setattr__", "sys._getframe", "marshal.loads")
+    harmless = ("object.__getattr__", "object.__setattr__", "sys._getframe")
 
     def hook(event, arguments):
         if listening and event not in harmless:
@@ -98,6 +98,16 @@ def test_a_refused_document_reaches_nothing(name, good, tmp_path):
     path.write_bytes(next(bad for bad in ALL if bad.name == name).data)
     found = spy(path, good)
     assert found["outcome"] == "refused"
+    assert found["imported"] == []
+    only_reads(found["heard"], path)
+
+
+@pytest.mark.xfail(strict=True, reason="Python looks for a codec of that name, and imports it")
+@pytest.mark.parametrize("encoding", ["iso8859_5", "klingon"])
+def test_an_encoding_that_is_named_imports_nothing(encoding, good, tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<?xml version="1.0" encoding="{encoding}"?>\n{GOOD}')
+    found = spy(path, good)
     assert found["imported"] == []
     only_reads(found["heard"], path)
 
