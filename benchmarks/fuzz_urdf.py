@@ -43,6 +43,7 @@ MOST_MEGABYTES = 300.0  # more than at the beginning
 STEPS, DT = 10, 1e-4
 CHUNK = 250  # mutants a worker takes at a time
 MOST_TEXT = 500_000  # longer ones are not damaged further
+MOST_LISTED = 200  # failures in the record
 
 # ---- what is damaged
 
@@ -713,7 +714,8 @@ def main() -> int:
         "memory_growth_megabytes": round(result["megabytes"], 1),
         "changes": dict(result["changes"].most_common()),
         "messages": dict(result["messages"].most_common(200)),
-        "failures": sorted(result["failures"], key=lambda failure: failure.get("number", -1)),
+        "failure_count": len(result["failures"]),
+        "failures": sorted(result["failures"], key=lambda failure: failure.get("number", -1))[:MOST_LISTED],
     }
     path = HERE / "results" / f"{record['date'][:10]}-fuzz.json"
     path.parent.mkdir(exist_ok=True)

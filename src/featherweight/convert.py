@@ -31,7 +31,9 @@ def to_pinocchio(model: Model, q: Any, names: Sequence[str] | None = None) -> np
         Pinocchio's q, shape (…, n). Velocities are `v[..., model.pinocchio_maps(names).v]`.
     """
     array = as_array("q", q, (model.nq,), "nq")
-    return np.concatenate([j.kind.to_pinocchio(array[..., j.q]) for j in joints_named(model, names)], axis=-1)
+    nothing = np.empty((*array.shape[:-1], 0))
+    parts = [j.kind.to_pinocchio(array[..., j.q]) for j in joints_named(model, names)]
+    return np.concatenate([nothing, *parts], axis=-1)
 
 
 def from_pinocchio(model: Model, q: Any, names: Sequence[str] | None = None) -> np.ndarray:

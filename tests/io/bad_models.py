@@ -1,10 +1,14 @@
 """Bad models, one for each known failure, and what is said about each: the table that test_bad_models.py goes through.
 
-The file's name in a message is written FILE. To see what is said now: `python tests/io/bad_models.py`.
+The file's name in a message is written FILE. What is said now: `python tests/io/bad_models.py`, with `--update` to take
+it into the table (read the difference: these are the words users see).
 """
 
 from __future__ import annotations
 
+import ast
+import itertools
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -191,7 +195,7 @@ BODIES = [
             '<mass value="1"/><inertia ixx="1" iyy="1" izz="1"/>',
             '<origin rpy="1 1 1"/><mass value="1"/><inertia ixx="1e100" ixy="1e100" iyy="1e100" izz="1e100"/>',
         ),
-        "com, moment_about_com: expected numbers up to 1e100",
+        'FILE:4: <link "arm"> <inertial>: com, moment_about_com: expected numbers up to 1e100',
     ),
 ]
 
@@ -280,12 +284,12 @@ TREE = [
     Bad(
         "a link called world below another",
         more(link("world"), joint("j", "arm", "world")),
-        "FILE: body 'world': the name is used already; names must be unique",
+        "FILE:12: <link \"world\">: the name 'world' is that of the world itself; choose another name",
     ),
     Bad(
         "a joint called world",
         but('name="hinge"', 'name="world"'),
-        "FILE: body 'arm': the joint's name 'world' is used already; give joint_name=",
+        "FILE:6: <joint \"world\">: the name 'world' is that of the world itself; choose another name",
     ),
 ]
 
@@ -345,7 +349,8 @@ JOINTS = [
     Bad(
         "planar joint with an oblique normal",
         but('"revolute"', '"planar"', LIMIT, '<axis xyz="1 1 0"/>'),
-        "FILE: Planar: expected the axis x, y or z as normal",
+        'FILE:9: <joint "hinge"> <axis>: the normal of a planar joint must be along an axis; '
+        "write one of 1 0 0, 0 1 0, 0 0 1",
     ),
     Bad(
         "lower above upper",
@@ -646,7 +651,7 @@ XML = [
     Bad(
         "xacro",
         but('"r">', '"r" xmlns:xacro="http://www.ros.org/wiki/xacro">\n  <xacro:property name="m" value="1"/>'),
-        'FILE:1: <robot "r">: this is a xacro file; expand it first: xacro robot.xacro > robot.urdf',
+        'FILE:2: <robot "r"> <xacro:property>: this is a xacro file; expand it first: xacro robot.xacro > robot.urdf',
     ),
     Bad("empty", "", "FILE: the file is empty; expected a URDF document"),
     Bad("only spaces", " \n\t\n", "FILE: the file is empty; expected a URDF document"),
@@ -708,18 +713,17 @@ DANGER = [
     Bad(
         "unknown encoding",
         f'<?xml version="1.0" encoding="klingon"?>\n{GOOD}',
-        "FILE:1: the encoding of the file cannot be read: unknown encoding: klingon",
+        "FILE:1: the encoding 'klingon' cannot be read; expected UTF-8, UTF-16, ISO-8859-1 or US-ASCII",
     ),
     Bad(
         "an encoding that is none",
         f'<?xml version="1.0" encoding="base64"?>\n{GOOD}',
-        "FILE:1: the encoding of the file cannot be read: 'base64' is not a text encoding; use "
-        "codecs.decode() to handle arbitrary codecs",
+        "FILE:1: the encoding 'base64' cannot be read; expected UTF-8, UTF-16, ISO-8859-1 or US-ASCII",
     ),
     Bad(
         "an encoding of several bytes",
         f'<?xml version="1.0" encoding="shift_jis"?>\n{GOOD}',
-        "FILE:1: the encoding of the file cannot be read: multi-byte encodings are not supported",
+        "FILE:1: the encoding 'shift_jis' cannot be read; expected UTF-8, UTF-16, ISO-8859-1 or US-ASCII",
     ),
     Bad(
         "bytes of another encoding",
@@ -762,8 +766,33 @@ def said_of(bad: Bad, path: Path) -> str:
     return "(it loads)"
 
 
-if __name__ == "__main__":
+def literal(text: str) -> str:
+    """Python's text for a text, in lines that are not too long."""
+    parts = re.findall(r".{1,95}(?:\s|$)|.{1,95}", text, re.S)
+    return "\n".join(repr(part) for part in parts)
+
+
+def main() -> None:
+    """Print what is said now, with a star where it is not what the table says; with --update, write it there."""
     with tempfile.TemporaryDirectory() as folder:
-        for bad in ALL:
-            said = said_of(bad, Path(folder) / "robot.urdf")
-            sys.stdout.write(f"{' ' if said == bad.message else '*'} {bad.name}: {said}\n")
+        said = {bad.name: said_of(bad, Path(folder) / "robot.urdf") for bad in ALL}
+    for bad in ALL:
+        sys.stdout.write(f"{' ' if said[bad.name] == bad.message else '*'} {bad.name}: {said[bad.name]}\n")
+    if "--update" in sys.argv:  # then `ruff format`
+        path = Path(__file__)
+        lines = path.read_text(encoding="utf-8").encode().splitlines(keepends=True)
+        starts = [0, *itertools.accumulate(map(len, lines))]
+        source = b"".join(lines)
+        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and len(node.args) == 3]
+        calls = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == "Bad"]
+        for name, _, old in sorted((node.args for node in calls), key=lambda arguments: -arguments[2].lineno):
+            start, end = (
+                starts[a - 1] + b for a, b in ((old.lineno, old.col_offset), (old.end_lineno, old.end_col_offset))
+            )
+            if ast.literal_eval(old) != said[ast.literal_eval(name)]:
+                source = source[:start] + literal(said[ast.literal_eval(name)]).encode() + source[end:]
+        path.write_bytes(source)
+
+
+if __name__ == "__main__":
+    main()

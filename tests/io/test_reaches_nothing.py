@@ -102,7 +102,6 @@ def test_a_refused_document_reaches_nothing(name, good, tmp_path):
     only_reads(found["heard"], path)
 
 
-@pytest.mark.xfail(strict=True, reason="Python looks for a codec of that name, and imports it")
 @pytest.mark.parametrize("encoding", ["iso8859_5", "klingon"])
 def test_an_encoding_that_is_named_imports_nothing(encoding, good, tmp_path):
     path = tmp_path / "robot.urdf"

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from featherweight.errors import ModelError
 from featherweight.io.check import Tree, link_inertia
 from featherweight.io.description import Description, Link, LinkJoint, Origin, Shape
+from featherweight.io.findings import LARGEST
 from featherweight.joints import Continuous, Free, Joint, Mimic, Planar, Prismatic, Revolute
 from featherweight.model import Builder, Inertia, Limits, Model, Placement
 
@@ -29,44 +29,58 @@ def assemble(
 ) -> Model:
     """The model of a description that was checked."""
     builder = Builder(description.name, gravity=gravity, policy="accept", parameters=parameters)
-    names = {link.name for link in description.links}
     root = tree.root
-    root_name = root.name
-    if root_name != "world" or base == "free":
-        root_name = "world_link" if root_name == "world" else root_name
+    links = {link.name: link.name for link in description.links}  # in the file -> in the model
+    taken = {*links, *(joint.name for joint in tree.joints), "world"}
+    if root.name == "world" and base == "free":
+        links["world"] = _new_name("world_link", taken)
+    joints = joint_names(description, tree)
+    if links[root.name] != "world":
         builder.add_body(
-            root_name,
+            links[root.name],
             joint=Free() if base == "free" else None,
             inertia=_inertia(root),
-            joint_name=_joint_name("root_joint", names | {joint.name for joint in tree.joints}),
+            joint_name=_new_name("root_joint", taken | set(joints.values())),
         )
     movers = {joint.name for joint in tree.joints if joint.type in SIMPLE}
     for joint in tree.joints:
         place: dict[str, Any] = {
-            "parent": root_name if joint.parent == root.name else joint.parent,
-            "joint_name": _joint_name(joint.name, names),
+            "parent": links[joint.parent],
+            "joint_name": joints[joint.name],
             "placement": _placement(joint.origin),
             "inertia": _inertia(tree.links[joint.child]),
         }
         if joint.type == "fixed":
             builder.add_body(joint.child, **place)
         else:
-            builder.add_body(
-                joint.child, joint=_kind(joint, movers), limits=_limits(joint), **_properties(joint), **place
-            )
+            kind = _kind(joint, movers, joints)
+            builder.add_body(joint.child, joint=kind, limits=_limits(joint), **_properties(joint), **place)
     for link in description.links:
         for shape in link.shapes:
+            placement = _placement(shape.origin)
             builder.add_geometry(
-                link.name, shape.role, shape.kind, shape.size, _placement(shape.origin), shape.mesh, shape.color
+                links[link.name], shape.role, shape.kind, shape.size, placement, shape.mesh, shape.color
             )
-    _add_contact_points(builder, description, contact, {root.name: root_name})
+    _add_contact_points(builder, description, contact, links, taken | set(joints.values()))
     return builder.build()
 
 
-def _joint_name(name: str, links: set[str]) -> str:
-    """Links and joints share one space of names here; a joint that is called like a link gets a longer name."""
-    while name in links:
-        name = f"{name}_joint"
+def joint_names(description: Description, tree: Tree) -> dict[str, str]:
+    """Names of the joints in the model: links and joints share one space of names here, so a joint that is called like
+    a link gets a longer name."""
+    taken = {link.name for link in description.links} | {joint.name for joint in tree.joints}
+    links = {link.name for link in description.links}
+    names = {}
+    for joint in tree.joints:
+        names[joint.name] = _new_name(f"{joint.name}_joint", taken) if joint.name in links else joint.name
+    return names
+
+
+def _new_name(name: str, taken: set[str]) -> str:
+    """A name that is not taken; it is, from now on."""
+    while name in taken:
+        name = f"{name}_"
+    taken.add(name)
     return name
 
 
@@ -78,7 +92,7 @@ def _inertia(link: Link) -> Inertia | None:
     return None if link.inertial is None else link_inertia(link.inertial)
 
 
-def _kind(joint: LinkJoint, movers: set[str]) -> Joint:
+def _kind(joint: LinkJoint, movers: set[str], names: dict[str, str]) -> Joint:
     if joint.type == "floating":
         return Free()
     if joint.type == "planar":
@@ -86,7 +100,7 @@ def _kind(joint: LinkJoint, movers: set[str]) -> Joint:
     kind = SIMPLE[joint.type](joint.axis)
     if joint.mimic is None or joint.mimic.joint not in movers:
         return kind
-    return Mimic(kind, joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
+    return Mimic(kind, names[joint.mimic.joint], joint.mimic.multiplier, joint.mimic.offset)
 
 
 def _properties(joint: LinkJoint) -> dict[str, Any]:
@@ -101,22 +115,29 @@ def _limits(joint: LinkJoint) -> Limits | None:
         return None
     bounded = joint.type in ("revolute", "prismatic")
     return Limits(
-        (limit.lower or 0.0) if bounded else -math.inf,
-        (limit.upper or 0.0) if bounded else math.inf,
-        math.inf if limit.velocity is None else limit.velocity,
-        math.inf if limit.effort is None else limit.effort,
+        _number(limit.lower or 0.0) if bounded else -math.inf,
+        _number(limit.upper or 0.0) if bounded else math.inf,
+        math.inf if limit.velocity is None else _number(limit.velocity),
+        math.inf if limit.effort is None else _number(limit.effort),
     )
 
 
+def _number(x: float) -> float:
+    """The largest number that is read stands for infinity, which URDF cannot write."""
+    return math.copysign(math.inf, x) if abs(x) >= LARGEST else x
+
+
 def _add_contact_points(
-    builder: Builder, description: Description, contact: bool | Sequence[str], renamed: dict[str, str]
+    builder: Builder,
+    description: Description,
+    contact: bool | Sequence[str],
+    links: dict[str, str],
+    taken: set[str],
 ) -> None:
     """Points of the collision shapes of all links, of the links that are named, or frames that are named."""
     if contact is False:
         return
     wanted = None if contact is True else set(contact)
-    if isinstance(contact, str):
-        raise ModelError(f"contact: expected True, False or a list of names, got the text {contact!r}")
     for link in description.links:
         if wanted is not None and link.name not in wanted:
             continue
@@ -128,11 +149,11 @@ def _add_contact_points(
         for k, (shape, (position, radius)) in enumerate(points):
             X = _placement(shape.origin).transform
             at = X.r + X.E.transposed_times(type(X.r)(*position))
-            owner = renamed.get(link.name, link.name)
-            builder.add_contact_point(f"{link.name}_contact{k}", parent=owner, position=at, radius=radius)
+            name = _new_name(f"{link.name}_contact{k}", taken)
+            builder.add_contact_point(name, parent=links[link.name], position=at, radius=radius)
     if wanted is not None:
         for name in sorted(wanted - {link.name for link in description.links}):
-            builder.add_contact_point(f"{name}_contact", parent=name)
+            builder.add_contact_point(_new_name(f"{name}_contact", taken), parent=name)
 
 
 def contact_points(shape: Shape) -> list[Point]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+import numpy as np
+
+from featherweight.errors import ModelError
 from featherweight.io.description import Description, Inertial, Link, LinkJoint
-from featherweight.io.findings import Report, name_of
+from featherweight.io.findings import LARGEST, Report, name_of, short
 from featherweight.io.xml import Element
 from featherweight.model import Inertia, Placement
-from featherweight.model.inertia import impossible
+from featherweight.model.inertia import impossible, impossible_moments
 from featherweight.spatial import Matrix, RigidInertia, Transform
 
+FOLLOWED = ("revolute", "continuous", "prismatic")
 TINY = 1e-9  # [kg]: less is a mistake of units
 
 
@@ -35,11 +39,12 @@ def check_structure(description: Description, root: Element, report: Report) -> 
         return None
     children: dict[str, list[LinkJoint]] = defaultdict(list)
     parents: dict[str, LinkJoint] = {}
+    good: set[str] = set()
     for joint in description.joints:
         where = joint.where
         for tag, end in (("parent", joint.parent), ("child", joint.child)):
             if end and end not in links:
-                report.error(joint.line, where, f"{tag} link {end!r} does not exist", _hint(end, list(links)))
+                report.error(joint.line, where, f"{tag} link {end!r} does not exist", report.hint(end, links))
         if joint.parent == joint.child and joint.parent:
             report.error(joint.line, where, f"connects link {joint.parent!r} with itself")
         elif joint.child in parents:
@@ -50,11 +55,15 @@ def check_structure(description: Description, root: Element, report: Report) -> 
             parents[joint.child] = joint
             children[joint.parent].append(joint)
         if joint.mimic is not None:
-            _check_mimic(joint, joints, report)
+            _check_mimic(joint, joints, good, report)
     roots = [link for link in links.values() if link.name not in parents]
     if len(roots) != 1:
         _wrong_roots(roots, description, root, report)
         return None
+    things: list[Link | LinkJoint] = [*description.links, *description.joints]
+    for thing in things:
+        if thing.name == "world" and thing is not roots[0]:
+            report.error(thing.line, thing.where, "the name 'world' is that of the world itself", "choose another name")
     order: list[LinkJoint] = []
     stack = list(reversed(children[roots[0].name]))
     while stack:
@@ -93,35 +102,41 @@ def _wrong_roots(roots: list[Link], description: Description, root: Element, rep
     report.error(second.line, second.where, message, "connect them by joints, or remove all but one")
 
 
-def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], report: Report) -> None:
+def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], good: set[str], report: Report) -> None:
+    """Does a follower lead, over other followers, to a joint that can be followed? Those in `good` do."""
     where = f"{joint.where} <mimic>"
-    seen = [joint.name]
-    current = joint
     if joint.type == "fixed":
         report.add("note", joint.line, where, "is not used: a fixed joint does not move")
         return
-    if joint.type not in ("revolute", "continuous", "prismatic"):
-        report.error(joint.line, where, f"a {joint.type} joint cannot follow another")
+    if joint.type not in FOLLOWED:
+        report.error(joint.line, where, f"a {short(joint.type)} joint cannot follow another")
         return
-    while current.mimic is not None:
+    seen = {joint.name: 1.0}
+    current, ratio = joint, 1.0
+    while current.mimic is not None and current.name not in good:
         leader = joints.get(current.mimic.joint)
+        ratio = ratio * current.mimic.multiplier
         if leader is None:
-            hint = _hint(current.mimic.joint, list(joints))
-            report.add("wrong", joint.line, where, f"joint {current.mimic.joint!r} does not exist", hint)
+            hint = report.hint(current.mimic.joint, joints)
+            report.add("wrong", joint.line, where, f"joint {short(current.mimic.joint)!r} does not exist", hint)
             return
         if leader.name in seen:
-            what = "follows itself" if len(seen) == 1 else f"follows in a circle: {' -> '.join([*seen, leader.name])}"
-            report.error(joint.line, where, what)
+            names = [*list(seen)[:5], leader.name]
+            report.error(
+                joint.line, where, "follows itself" if len(seen) == 1 else f"follows in a circle: {' -> '.join(names)}"
+            )
             return
-        seen.append(leader.name)
+        if not abs(ratio) <= LARGEST:
+            report.error(joint.line, where, f"follows {short(leader.name)!r} {ratio:g} times as fast")
+            return
+        seen[leader.name] = ratio
         current = leader
-    if current.type not in ("revolute", "continuous", "prismatic"):
-        report.add("wrong", joint.line, where, f"joint {current.name!r} is {current.type}: it cannot be followed")
-
-
-def _hint(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else "define it"
+    if current.type not in FOLLOWED:
+        message = f"joint {short(current.name)!r} is {short(current.type)}: it cannot be followed"
+        report.add("wrong", joint.line, where, message)
+        return
+    if all(abs(r) == 1 for r in seen.values()):  # the product of the others is not known here
+        good.update(seen)
 
 
 def link_inertia(inertial: Inertial) -> Inertia:
@@ -136,16 +151,31 @@ def link_inertia(inertial: Inertial) -> Inertia:
 def check_physics(tree: Tree, base: str, report: Report) -> None:
     """Masses and moments: of each link, and of what fixed joints weld together to one moving body."""
     for body in welded(tree, base):
-        total, parts = RigidInertia.zero(), []
+        total, parts, readable = RigidInertia.zero(), [], True
         for link, X in body.links:
             if link.inertial is None:
                 continue
-            reason, fix = _reason(link.inertial)
-            if reason is not None:
-                parts.append((link.inertial.line, f"{link.where} <inertial>", reason, fix))
-            total = total + link_inertia(link.inertial).rigid.seen_through(X)
+            where = f"{link.where} <inertial>"
+            try:
+                inertia = link_inertia(link.inertial)
+            except ModelError as error:
+                report.error(link.inertial.line, where, str(error))
+                readable = False
+                continue
+            why, fix = reason(link.inertial, inertia)
+            if why is not None:
+                parts.append((link.inertial.line, where, why, fix))
+            total = total + inertia.rigid.seen_through(X)
+        if not readable:
+            continue
+        if not all(map(math.isfinite, (*total.h, *total.I))):
+            report.error(
+                body.links[0][0].line, body.links[0][0].where, "its inertia, with all fixed to it, is too large"
+            )
+            continue
         heavy = float(total.m) > TINY
-        broken = body.mover is not None and (not heavy or impossible(total) is not None)
+        alone = sum(link.inertial is not None for link, _ in body.links) == 1
+        broken = body.mover is not None and (not heavy or alone or impossible(total) is not None)
         for part in parts:
             report.add("wrong" if broken else "warning", *part)
         if body.mover is None or heavy:
@@ -157,13 +187,14 @@ def check_physics(tree: Tree, base: str, report: Report) -> None:
         report.add("wrong", first.line, first.where, message, fix)
 
 
-def _reason(inertial: Inertial) -> tuple[str | None, str]:
+def reason(inertial: Inertial, inertia: Inertia) -> tuple[str | None, str]:
     """Why no solid has these numbers, and what to do; None if one may."""
     if inertial.mass < 0:
-        return f"the mass is negative: {inertial.mass:g} kg", "measure or compute it again"
+        return f"the mass is negative: {inertial.mass:g} kg; it is taken as none", "measure or compute it again"
     if inertial.mass == 0:
         return ("there is a moment of inertia without mass", "give the mass") if any(inertial.moments) else (None, "")
-    return impossible(link_inertia(inertial).rigid), "measure or compute it again"
+    rounding = 1e-6 * inertial.mass  # moments of a millimetre
+    return impossible_moments(np.array(inertia.moment_about_com), rounding), "measure or compute it again"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from featherweight.io.findings import short
+
 Three = tuple[float, float, float]
 
 
@@ -39,6 +41,7 @@ class Shape:
     mesh: str = ""
     color: tuple[float, ...] = ()
     name: str = ""
+    material: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Link:
     @property
     def where(self) -> str:
         """How messages call it."""
-        return f'<link "{self.name}">'
+        return f'<link "{short(self.name)}">'
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class LinkJoint:
     @property
     def where(self) -> str:
         """How messages call it."""
-        return f'<joint "{self.name}">'
+        return f'<joint "{short(self.name)}">'
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from featherweight.errors import ModelError
-from featherweight.io.assemble import assemble
+from featherweight.io.assemble import assemble, joint_names
 from featherweight.io.check import Tree, check_physics, check_structure
 from featherweight.io.description import Description
 from featherweight.io.findings import Finding, Report
@@ -71,6 +71,7 @@ def loads(
 
 def lint(path: str | os.PathLike[str], *, base: str = "fixed") -> list[Finding]:
     """Everything that is wrong with, impossible in, or not used of a URDF file, by line."""
+    _one_of("base", base, BASES)
     try:
         return _read(_bytes(path), str(path), base)[2].findings
     except ModelError as error:
@@ -93,25 +94,30 @@ def save_urdf(model: Model, path: str | os.PathLike[str]) -> None:
 
 
 def _encoded(text: str | bytes) -> bytes:
-    """Text in the encoding its own first line claims does not matter here: it is Unicode already."""
+    """Text is Unicode already, whatever encoding its first line names: that line goes, its line ends stay."""
     if isinstance(text, bytes):
         return text
-    start = text.lstrip()
-    if start.startswith("<?xml") and "?>" in start:
-        start = start[start.index("?>") + 2 :]
-        start = "\n" * text[: len(text) - len(start)].count("\n") + start
-    return start.encode("utf-8", "surrogatepass")
+    text = text.removeprefix("\ufeff")
+    if text.lstrip().startswith("<?xml") and "?>" in text:
+        end = text.index("?>") + 2
+        text = "\n" * text[:end].count("\n") + text[end:]
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _bytes(path: Any) -> bytes:
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"path: expected a path, got {type(path).__name__}")
     try:
         with open(path, "rb") as file:
             return file.read(MOST_BYTES + 1)
-    except (OSError, ValueError, TypeError) as error:
-        if isinstance(error, TypeError):
-            raise TypeError(f"path: expected a path, got {type(path).__name__}") from None
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelError(f"cannot read the file: {reason}", file=str(path)) from None
+
+
+def _one_of(name: str, value: Any, expected: tuple[str, ...]) -> None:
+    if value not in expected:
+        raise ModelError(f"{name}: expected one of {', '.join(expected)}, got {value!r}")
 
 
 def _read(data: bytes, file: str | None, base: str) -> tuple[Description, Tree | None, Report]:
@@ -134,15 +140,19 @@ def _model(
     gravity: Sequence[float],
     contact: bool | Sequence[str],
 ) -> Model:
-    if base not in BASES:
-        raise ModelError(f"base: expected one of {', '.join(BASES)}, got {base!r}")
-    if policy not in POLICIES:
-        raise ModelError(f"policy: expected one of {', '.join(POLICIES)}, got {policy!r}")
+    _one_of("base", base, BASES)
+    _one_of("policy", policy, POLICIES)
+    names = isinstance(contact, (list, tuple, set, frozenset)) and all(isinstance(name, str) for name in contact)
+    if not isinstance(contact, bool) and not names:
+        got = f"the text {contact!r}" if isinstance(contact, str) else repr(contact)
+        raise ModelError(f"contact: expected True, False or a list of names, got {got}")
     description, tree, report = _read(data, file, base)
     fatal = [f for f in report.findings if f.level == "error" or (f.level == "wrong" and policy == "strict")]
     if fatal or tree is None:
         raise fatal[0].error(file, len(fatal) - 1)
-    notes = [f"line {f.line}: {f.element}: {f.message}" for f in report.findings]
+    renamed = {old: new for old, new in joint_names(description, tree).items() if old != new}
+    notes = [f"joint {old!r} is called like a link: here it is {new!r}" for old, new in renamed.items()]
+    notes += [f"line {f.line}: {f.element}: {f.message}" for f in report.findings]
     if policy == "repair":
         description, tree, changes = repair(description, tree, base)
         notes += changes

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,7 +15,9 @@ from featherweight.io.xml import Element
 # is impossible, the whole is not. note: read, but not used.
 LEVELS = ("error", "wrong", "warning", "note")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_SPACE = " \t\r\n"
+_SPACE = " \t\r\n"  # of XML: no other
+_SPACES = re.compile(r"[ \t\r\n]+")
+MOST_HINTS = 20  # similar names are looked for so often, not more: it takes time
 LARGEST = 1e100  # squares of larger numbers overflow
 
 
@@ -40,7 +44,8 @@ class Finding:
 
 def name_of(element: Element, parent: str = "") -> str:
     """How messages call an element: <joint "knee">, or its place inside one."""
-    own = f'<{element.tag} "{element.attributes["name"]}">' if "name" in element.attributes else f"<{element.tag}>"
+    name = element.attributes.get("name")
+    own = f"<{short(element.tag)}>" if name is None else f'<{short(element.tag)} "{short(name)}">'
     return f"{parent} {own}".strip()
 
 
@@ -49,6 +54,13 @@ class Report:
     """Collects findings, and reads numbers in the strict grammar of XML: no 1_000, no nan, no local digits."""
 
     findings: list[Finding] = field(default_factory=list)
+    hints: int = 0
+
+    def hint(self, name: str, known: Iterable[str]) -> str:
+        """What may have been meant."""
+        self.hints += 1
+        near = difflib.get_close_matches(name, known, n=1) if self.hints <= MOST_HINTS and len(name) < 200 else []
+        return f"did you mean {near[0]!r}?" if near else "define it"
 
     def add(self, level: str, line: int, where: str, message: str, fix: str = "") -> None:
         self.findings.append(Finding(level, line, where, message, fix))
@@ -65,10 +77,10 @@ class Report:
             if default is None:
                 self.error(element.line, where, f"{attribute} is missing", f'write {attribute}="{" ".join(["0"] * n)}"')
             return default if default is not None else (0.0,) * n
-        words = text.strip(_SPACE).split()
+        words = [word for word in _SPACES.split(text) if word]
         if len(words) != n:
             what = f"{n} numbers" if n > 1 else "a number"
-            self.error(element.line, where, f"{attribute}: expected {what}, got {_short(text)!r}")
+            self.error(element.line, where, f"{attribute}: expected {what}, got {short(text)!r}")
             return default if default is not None else (0.0,) * n
         values = [self._number(element, where, attribute, word) for word in words]
         return tuple(values)
@@ -80,14 +92,12 @@ class Report:
     def _number(self, element: Element, where: str, attribute: str, word: str) -> float:
         if not _NUMBER.fullmatch(word):
             self.error(
-                element.line, where, f"{attribute}: {_short(word)!r} is not a number", "write digits like -1.5e-3"
+                element.line, where, f"{attribute}: {short(word)!r} is not a number", "write digits like -1.5e-3"
             )
             return 0.0
         value = float(word)
         if not abs(value) <= LARGEST:
-            self.error(
-                element.line, where, f"{attribute}: {_short(word)} is too large", f"expected at most {LARGEST:g}"
-            )
+            self.error(element.line, where, f"{attribute}: {short(word)} is too large", f"expected at most {LARGEST:g}")
             return 0.0
         return value
 
@@ -99,16 +109,21 @@ class Report:
             return ""
         return value
 
-    def known(self, element: Element, where: str, attributes: set[str], children: set[str]) -> None:
+    def known(
+        self, element: Element, where: str, attributes: set[str], children: set[str], *, text: bool = False
+    ) -> None:
         """Note everything in an element that is not used."""
         for name in sorted(element.attributes.keys() - attributes):
             if name.partition(":")[0] == "xmlns":
                 continue
-            self.add("note", element.line, where, f"attribute {name} is not used")
+            self.add("note", element.line, where, f"attribute {short(name)} is not used")
         for child in element.children:
             if child.tag not in children:
-                self.add("note", child.line, f"{where} <{child.tag}>", "is not used")
+                self.add("note", child.line, f"{where} <{short(child.tag)}>", "is not used")
+        if element.text.strip(_SPACE) and not text:
+            self.add("note", element.line, where, f"the text {short(element.text.strip(_SPACE))!r} is not used")
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """Text for a message."""
     return text if len(text) <= 40 else f"{text[:37]}…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import cast
 
 from featherweight.io.description import (
@@ -17,7 +18,7 @@ from featherweight.io.description import (
     Shape,
     Three,
 )
-from featherweight.io.findings import Report, name_of
+from featherweight.io.findings import Report, name_of, short
 from featherweight.io.xml import Element
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -30,14 +31,30 @@ def read_description(root: Element, file: str | None, report: Report) -> Descrip
     where = name_of(root)
     if root.tag != "robot":
         report.error(root.line, where, "expected <robot> as the outermost element", "is this a URDF file?")
-    if any(e.tag.startswith("xacro:") for e in root.children):
-        report.error(root.line, where, "this is a xacro file", "expand it first: xacro robot.xacro > robot.urdf")
+    xacro = next((e for e in _everything(root) if e.tag.startswith("xacro:")), None)
+    if xacro is not None:
+        fix = "expand it first: xacro robot.xacro > robot.urdf"
+        report.error(xacro.line, f"{where} <{xacro.tag[:40]}>", "this is a xacro file", fix)
     report.known(root, where, {"name", "version"}, {"link", "joint", "material", "transmission"})
-    colors = {m.attributes.get("name", ""): _color(m, where, report) for m in root.all("material")}
+    colors: dict[str, tuple[float, ...]] = {}
+    for material in _everything(root):
+        if material.tag == "material" and material.all("color"):
+            colors.setdefault(material.attributes.get("name", ""), _color(material, where, Report()))
+    for material in root.all("material"):
+        _color(material, where, report)
     motors = _motors(root, report)
     links = tuple(_link(e, colors, report) for e in root.all("link"))
     joints = tuple(_joint(e, motors, report) for e in root.all("joint"))
     return Description(root.attributes.get("name", "robot"), links, joints, file)
+
+
+def _everything(root: Element) -> Iterator[Element]:
+    """All elements."""
+    stack = [root]
+    while stack:
+        element = stack.pop()
+        yield element
+        stack += reversed(element.children)
 
 
 def _only(element: Element, tag: str, where: str, report: Report) -> Element | None:
@@ -62,7 +79,11 @@ def _origin(parent: Element, where: str, report: Report) -> Origin:
 
 
 def _color(material: Element, where: str, report: Report) -> tuple[float, ...]:
+    place = f"{where} {name_of(material)}"
+    report.known(material, place, {"name"}, {"color"})
     color = _only(material, "color", where, report)
+    if color is not None:
+        report.known(color, f"{place} <color>", {"rgba"}, set())
     return report.numbers(color, f"{where} <color>", "rgba", 4, (1.0, 1.0, 1.0, 1.0)) if color is not None else ()
 
 
@@ -88,11 +109,13 @@ def _inertial(element: Element, where: str, report: Report) -> Inertial:
     if mass is None:
         report.error(element.line, where, "<mass> is missing", 'write <mass value="…"/>')
     else:
+        report.known(mass, f"{where} <mass>", {"value"}, set())
         value = report.number(mass, f"{where} <mass>", "value", None)
     if inertia is None:
         report.error(element.line, where, "<inertia> is missing", 'write <inertia ixx="…" ixy="…" …/>')
     else:
         place = f"{where} <inertia>"
+        report.known(inertia, place, set(MOMENTS), set())
         needed = {"ixx", "iyy", "izz"}
         moments = tuple(report.number(inertia, place, m, None if m in needed else 0.0) for m in MOMENTS)
     return Inertial(_origin(element, where, report), value, moments, element.line)
@@ -106,13 +129,18 @@ def _shape(element: Element, where: str, colors: dict[str, tuple[float, ...]], r
         report.error(element.line, where, "<geometry> is missing or empty", "write one of box, sphere, cylinder, mesh")
         return None
     body = geometry.children[0]
+    report.known(geometry, f"{where} <geometry>", set(), {child.tag for child in geometry.children})
     for extra in geometry.children[1:]:
         report.error(extra.line, where, "more than one shape in <geometry>", "give each its own element")
     material = _only(element, "material", where, report)
     color: tuple[float, ...] = ()
+    name = ""
     if material is not None:
-        color = _color(material, where, report) or colors.get(material.attributes.get("name", ""), ())
-    place = f"{where} <{body.tag}>"
+        name = material.attributes.get("name", "")
+        color = _color(material, where, report) or colors.get(name, ())
+        if not color and name and not material.children:
+            report.add("note", material.line, where, f"there is no material {short(name)!r}")
+    place = f"{where} <{short(body.tag)}>"
     mesh, size = "", cast(tuple[float, ...], ())
     if body.tag == "mesh":
         mesh = report.text(body, place, "filename")
@@ -124,10 +152,19 @@ def _shape(element: Element, where: str, colors: dict[str, tuple[float, ...]], r
     else:
         report.error(body.line, place, "is not a shape", "expected box, sphere, cylinder, capsule or mesh")
         return None
+    attributes = {"filename", "scale"} if body.tag == "mesh" else set(SIZES[body.tag])
+    report.known(body, place, attributes, set())
     if body.tag != "mesh" and any(x < 0 for x in size):
         report.error(body.line, place, f"a size is negative: {' '.join(map(str, size))}")
     return Shape(
-        element.tag, _origin(element, where, report), body.tag, size, mesh, color, element.attributes.get("name", "")
+        element.tag,
+        _origin(element, where, report),
+        body.tag,
+        size,
+        mesh,
+        color,
+        element.attributes.get("name", ""),
+        name,
     )
 
 
@@ -135,7 +172,7 @@ def _joint(element: Element, motors: dict[str, Motor], report: Report) -> LinkJo
     where = name_of(element)
     name, kind = report.text(element, where, "name"), report.text(element, where, "type")
     if kind and kind not in TYPES:
-        report.error(element.line, where, f"type {kind!r} is unknown", f"expected one of {', '.join(TYPES)}")
+        report.error(element.line, where, f"type {short(kind)!r} is unknown", f"expected one of {', '.join(TYPES)}")
     used = {"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"}
     report.known(element, where, {"name", "type"}, used)
     ends = []
@@ -143,12 +180,16 @@ def _joint(element: Element, motors: dict[str, Motor], report: Report) -> LinkJo
         end = _only(element, tag, where, report)
         if end is None:
             report.error(element.line, where, f"<{tag}> is missing", f'write <{tag} link="…"/>')
+        else:
+            report.known(end, f"{where} <{tag}>", {"link"}, set())
         ends.append("" if end is None else report.text(end, f"{where} <{tag}>", "link"))
     damping = friction = 0.0
     dynamics = _only(element, "dynamics", where, report)
     if dynamics is not None:
         place = f"{where} <dynamics>"
         report.known(dynamics, place, {"damping", "friction"}, set())
+        if kind == "fixed":
+            report.add("note", dynamics.line, place, "is not used: a fixed joint does not move")
         damping, friction = (_not_negative(dynamics, place, a, report) for a in ("damping", "friction"))
     return LinkJoint(
         name,
@@ -178,7 +219,12 @@ def _axis(joint: Element, where: str, kind: str, report: Report) -> Three:
     element = _only(joint, "axis", where, report)
     if element is None:
         return (1.0, 0.0, 0.0)
+    report.known(element, f"{where} <axis>", {"xyz"}, set())
     axis = cast(Three, report.numbers(element, f"{where} <axis>", "xyz", 3, None))
+    if kind == "planar" and sum(x != 0 for x in axis) != 1:
+        fix = "write one of 1 0 0, 0 1 0, 0 0 1"
+        report.error(element.line, f"{where} <axis>", "the normal of a planar joint must be along an axis", fix)
+        return (0.0, 0.0, 1.0)
     length = math.hypot(*axis)
     if kind in ("fixed", "floating"):
         return axis
@@ -207,11 +253,17 @@ def _limit(joint: Element, where: str, kind: str, report: Report) -> Bounds | No
             report.error(element.line, place, f"{a}: expected 0 or more, got {numbers[a]:g}")
             numbers[a] = None
     bounds = Bounds(**numbers)
+    if kind == "fixed":
+        report.add("note", element.line, place, "is not used: a fixed joint does not move")
+    elif kind not in ("revolute", "prismatic") and (bounds.lower is not None or bounds.upper is not None):
+        report.add("note", element.line, place, f"lower and upper are not used: a {short(kind)} joint has no bounds")
     if kind in ("revolute", "prismatic"):
         lower, upper = bounds.lower or 0.0, bounds.upper or 0.0  # URDF's defaults
         if lower > upper:
             report.error(element.line, place, f"lower {lower:g} is above upper {upper:g}", "exchange them")
             return Bounds(effort=bounds.effort, velocity=bounds.velocity)
+        if bounds.lower is None and bounds.upper is None:
+            report.add("note", element.line, place, "lower and upper are not given: they are 0, the joint cannot move")
     return bounds
 
 
@@ -230,21 +282,43 @@ def _mimic(joint: Element, where: str, report: Report) -> Follow | None:
 def _motors(root: Element, report: Report) -> dict[str, Motor]:
     """Reduction and rotor inertia of each joint from its transmission; other things in them are noted as unused."""
     motors: dict[str, Motor] = {}
+    joints = {joint.attributes.get("name", "") for joint in root.all("joint")}
     for element in root.all("transmission"):
         where = name_of(element)
-        joints, actuators = element.all("joint"), element.all("actuator")
         report.known(element, where, {"name", "type"}, {"joint", "actuator", "type"})
-        if len(joints) != 1 or len(actuators) != 1:
+        for kind in element.all("type"):
+            report.known(kind, f"{where} <type>", set(), set(), text=True)
+        ends = [element.all(tag) for tag in ("joint", "actuator")]
+        if [len(end) for end in ends] != [1, 1]:
             report.add("note", element.line, where, "is not used: only one joint with one actuator is understood")
             continue
-        names = {"mechanicalReduction": "reduction", "rotorInertia": "inertia", "motorInertia": "inertia"}
-        numbers: dict[str, float] = {}
-        for child in (*actuators[0].children, *joints[0].children):
-            if child.tag in names and names[child.tag] not in numbers:
-                value = Element(child.tag, {child.tag: child.text}, child.line)
-                numbers[names[child.tag]] = report.number(value, f"{where} <{child.tag}>", child.tag, None)
-        if numbers.get("inertia", 0.0) < 0:
-            report.error(element.line, where, f"rotor inertia: expected 0 or more, got {numbers['inertia']:g}")
-            numbers["inertia"] = 0.0
-        motors[joints[0].attributes.get("name", "")] = Motor(**numbers)
+        name = ends[0][0].attributes.get("name", "")
+        if name not in joints:
+            report.add("note", element.line, where, f"is not used: there is no joint {short(name)!r}")
+        elif name in motors:
+            report.add("note", element.line, where, f"is not used: joint {short(name)!r} has a transmission already")
+        else:
+            motors[name] = _motor(element, where, report)
     return motors
+
+
+def _motor(element: Element, where: str, report: Report) -> Motor:
+    """What a transmission with one joint and one actuator says."""
+    names = {"mechanicalReduction": "reduction", "rotorInertia": "inertia", "motorInertia": "inertia"}
+    numbers: dict[str, float] = {}
+    for end in (*element.all("actuator"), *element.all("joint")):
+        place = f"{where} {name_of(end)}"
+        report.known(end, place, {"name"}, {*names, "hardwareInterface"})
+        for child in end.children:
+            if child.tag not in names:
+                continue
+            report.known(child, f"{place} <{child.tag}>", set(), set(), text=True)
+            if names[child.tag] in numbers:
+                report.add("note", child.line, f"{place} <{child.tag}>", "is not used: it is there already")
+                continue
+            value = Element(child.tag, {child.tag: child.text}, child.line)
+            numbers[names[child.tag]] = report.number(value, f"{where} <{child.tag}>", child.tag, None)
+    if numbers.get("inertia", 0.0) < 0:
+        report.error(element.line, where, f"rotor inertia: expected 0 or more, got {numbers['inertia']:g}")
+        numbers["inertia"] = 0.0
+    return Motor(**numbers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from html import escape
 from typing import Any
 
@@ -18,9 +19,10 @@ from featherweight.io.description import (
     Origin,
     Shape,
 )
+from featherweight.io.findings import LARGEST
 from featherweight.joints import Continuous, Free, Joint, Mimic, Planar, Prismatic, Revolute
 from featherweight.model import JointInfo, Model
-from featherweight.spatial import Matrix, Transform
+from featherweight.spatial import Transform
 
 TYPES: dict[type[Joint], str] = {
     Revolute: "revolute",
@@ -45,9 +47,20 @@ def to_urdf(description: Description) -> str:
 
 
 def _attributes(**values: Any) -> str:
+    for value in values.values():
+        if isinstance(value, str) and _NOT_XML.search(value):
+            raise ModelError(f"the name {value!r} has characters that XML cannot write")
     return "".join(
-        f' {name}="{escape(value if isinstance(value, str) else _text(value))}"' for name, value in values.items()
+        f' {name}="{_escaped(value if isinstance(value, str) else _text(value))}"' for name, value in values.items()
     )
+
+
+_NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+
+
+def _escaped(text: str) -> str:
+    """For an attribute, where plain line ends and tabs would be read as spaces."""
+    return escape(text).replace("\n", "&#10;").replace("\r", "&#13;").replace("\t", "&#9;")
 
 
 def _text(value: Any) -> str:
@@ -85,7 +98,10 @@ def _link(link: Link) -> list[str]:
             f"      <geometry><{shape.kind}{_attributes(**dict(zip(names, values, strict=True)))}/></geometry>",
         ]
         if shape.color:
-            lines.append(f'      <material name=""><color{_attributes(rgba=shape.color)}/></material>')
+            color = f"<color{_attributes(rgba=shape.color)}/>"
+            lines.append(f"      <material{_attributes(name=shape.material)}>{color}</material>")
+        elif shape.material:
+            lines.append(f"      <material{_attributes(name=shape.material)}/>")
         lines.append(f"    </{shape.role}>")
     return [*lines, "  </link>"]
 
@@ -100,9 +116,10 @@ def _joint(joint: LinkJoint) -> list[str]:
     if joint.type not in ("fixed", "floating"):
         lines.append(f"    <axis{_attributes(xyz=joint.axis)}/>")
     if joint.limit is not None:
-        given = {name: value for name, value in vars(joint.limit).items() if value is not None}
+        bounds = {"lower", "upper"} if joint.type == "continuous" and joint.line == 0 else set()
+        given = {name: value for name, value in vars(joint.limit).items() if value is not None and name not in bounds}
         lines.append(f"    <limit{_attributes(**given)}/>")
-    if joint.damping or joint.friction:
+    if (repr(joint.damping), repr(joint.friction)) != ("0.0", "0.0"):
         lines.append(f"    <dynamics{_attributes(damping=joint.damping, friction=joint.friction)}/>")
     if joint.mimic is not None:
         lines.append(f"    <mimic{_attributes(**vars(joint.mimic))}/>")
@@ -117,7 +134,7 @@ def _transmission(joint: LinkJoint) -> list[str]:
         f"    <joint{_attributes(name=joint.name)}/>",
         f"    <actuator{_attributes(name=f'{joint.name}_motor')}>",
         f"      <mechanicalReduction>{motor.reduction!r}</mechanicalReduction>",
-        *([f"      <rotorInertia>{motor.inertia!r}</rotorInertia>"] if motor.inertia else []),
+        *([f"      <rotorInertia>{motor.inertia!r}</rotorInertia>"] if repr(motor.inertia) != "0.0" else []),
         "    </actuator>",
         "  </transmission>",
     ]
@@ -129,46 +146,57 @@ def describe(model: Model) -> Description:
     links = [Link(world, None, _shapes(model, "world", Transform.identity()))]
     joints: list[LinkJoint] = []
     moving = {model.names[j.body]: j for j in model.joints}
+    rotors = {f"{j.name}.rotor" for j in model.joints if j.rotor is not None}
     for part in model.parts:
         inertia = part.inertia
         moments = inertia.moment_about_com
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = moments
         inertial = Inertial(Origin(inertia.com), inertia.mass, (xx, xy, xz, yy, yz, zz))
-        if part.link.endswith(".rotor"):
+        if part.link in rotors:
             raise ModelError(
                 f"model {model.name!r}: URDF has no spinning rotors ({part.link}); give the joints armature instead"
             )
         empty = inertia.mass == 0 and not any(x for row in moments for x in row)
         links.append(Link(part.link, None if empty else inertial, _shapes(model, part.link, part.X)))
-        body = model.names[part.body] if part.body else world
         if part.link in moving:
             info = moving[part.link]
             parent = model.parent[info.body]
             above = model.names[parent] if parent else world
             joints.append(_describe_joint(model, info, above, part.link, model.X_tree[info.body]))
         else:
-            joints.append(LinkJoint(f"{part.link}_joint", "fixed", body, part.link, _as_origin(part.X)))
+            joints.append(_weld(model, part.link, part.body, part.X, world))
+    known = {part.link for part in model.parts} | {joint.name for joint in joints} | {"world"}
+    known |= {point.name for point in model.contact_points}
+    for frame in model.frames.values():
+        if frame.name not in known:
+            links.append(Link(frame.name))
+            joints.append(_weld(model, frame.name, frame.body, frame.X, world))
     return Description(model.name, tuple(links), tuple(joints))
 
 
+def _weld(model: Model, link: str, body: int, X: Transform, world: str) -> LinkJoint:
+    return LinkJoint(f"{link}_joint", "fixed", model.names[body] if body else world, link, _as_origin(X))
+
+
 def _describe_joint(model: Model, info: JointInfo, parent: str, child: str, X: Transform) -> LinkJoint:
+    what = f"model {model.name!r}: joint {info.name!r}"
     kind, mimic = info.kind, None
     if isinstance(kind, Mimic):
         mimic, kind = Follow(str(kind.leader), kind.ratio, kind.offset), kind.joint
     name = TYPES.get(type(kind))
     if name is None:
-        raise ModelError(f"model {model.name!r}: URDF has no joint like {info.name!r}, {kind!r}")
+        raise ModelError(f"{what}: URDF has no joint like {kind!r}")
     if any(info.stiffness):
-        raise ModelError(f"model {model.name!r}: URDF has no springs (joint {info.name!r})")
-    limit = info.limits
-    numbers = {
-        "lower": limit.lower, "upper": limit.upper, "effort": limit.effort, "velocity": limit.velocity
-    }  # fmt: skip
-    bounds = {n: x[0] for n, x in numbers.items() if isinstance(x, tuple) and x and math.isfinite(x[0])}
-    if name == "revolute" and len(bounds.keys() & {"lower", "upper"}) < 2:
+        raise ModelError(f"{what}: URDF has no springs")
+    for numbers in (info.armature, info.damping, info.friction):
+        if len(set(numbers)) > 1:
+            raise ModelError(f"{what}: URDF has one number for all directions, not {numbers}")
+    if len(info.armature) > 1 and any(info.armature):
+        raise ModelError(f"{what}: URDF has no armature of a {name} joint")
+    ratio = 1.0 if mimic is None else abs(mimic.multiplier) or 1.0
+    bounds = _bounds(info)
+    if name == "revolute" and bounds is not None and (bounds.lower, bounds.upper) == (-LARGEST, LARGEST):
         name = "continuous"  # without bounds
-    ratio = kind.ratio if mimic is None else mimic.multiplier
-    square = ratio * ratio or 1.0
     return LinkJoint(
         info.name,
         name,
@@ -176,12 +204,21 @@ def _describe_joint(model: Model, info: JointInfo, parent: str, child: str, X: T
         child,
         _as_origin(X),
         tuple(getattr(kind, "axis", (1.0, 0.0, 0.0))),
-        Bounds(**bounds) if bounds else None,
-        info.damping[0] / square,
-        info.friction[0] / abs(ratio or 1.0),
+        bounds if name in ("revolute", "prismatic", "continuous") else None,
+        info.damping[0] / ratio**2,
+        info.friction[0] / ratio,
         mimic,
-        Motor(1.0, info.armature[0] / square) if any(info.armature) else None,
+        Motor(1.0, info.armature[0] / ratio**2) if any(info.armature) else None,
     )
+
+
+def _bounds(info: JointInfo) -> Bounds | None:
+    """All four numbers, as other readers want them; the largest that is read stands for infinity."""
+    if info.kind.nq != 1:
+        return None
+    limits = (info.limits.lower, info.limits.upper, info.limits.effort, info.limits.velocity)
+    lower, upper, effort, velocity = (max(-LARGEST, min(LARGEST, x[0])) for x in limits if isinstance(x, tuple))
+    return Bounds(lower, upper, effort, velocity)
 
 
 def _shapes(model: Model, link: str, X_link: Transform) -> tuple[Shape, ...]:
@@ -194,12 +231,10 @@ def _shapes(model: Model, link: str, X_link: Transform) -> tuple[Shape, ...]:
 
 def _as_origin(X: Transform) -> Origin:
     """Position, and roll pitch yaw of the frame in its parent."""
-    R: Matrix = X.E.T
-    pitch = math.atan2(-float(R[2][0]), math.hypot(float(R[0][0]), float(R[1][0])))
-    if math.hypot(float(R[0][0]), float(R[1][0])) > 1e-12:
-        roll = math.atan2(float(R[2][1]), float(R[2][2]))
-        yaw = math.atan2(float(R[1][0]), float(R[0][0]))
-    else:  # straight up or down: only the sum matters
-        roll, yaw = 0.0, math.atan2(-float(R[0][1]), float(R[1][1]))
+    R = [[float(x) for x in row] for row in X.E.T]
+    roll = math.atan2(R[2][1], R[2][2]) if math.hypot(R[2][1], R[2][2]) > 1e-15 else 0.0
+    c, s = math.cos(roll), math.sin(roll)  # what is left when the roll is undone, also near straight up
+    pitch = math.atan2(-R[2][0], s * R[2][1] + c * R[2][2])
+    yaw = math.atan2(s * R[0][2] - c * R[0][1], c * R[1][1] - s * R[1][2])
     x, y, z = (float(c) for c in X.r)
     return Origin((x, y, z), (roll, pitch, yaw))

@@ -6,6 +6,7 @@ are bounded.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
@@ -15,6 +16,12 @@ from featherweight.errors import ModelError
 MOST_BYTES = 20_000_000
 MOST_ELEMENTS = 200_000
 MOST_DEPTH = 64
+ENCODINGS = {
+    **dict.fromkeys(("utf-8", "utf8"), "UTF-8"),
+    **dict.fromkeys(("us-ascii", "ascii"), "US-ASCII"),
+    **dict.fromkeys(("iso-8859-1", "latin-1", "latin1"), "ISO-8859-1"),
+    "utf-16": None,  # as its first bytes say
+}
 
 
 @dataclass
@@ -32,13 +39,25 @@ class Element:
         return [child for child in self.children if child.tag == tag]
 
 
+def _encoding(data: bytes, file: str | None) -> str | None:
+    """The encoding of a document that names one, if it is one of XML's own; others would have to be looked up."""
+    declared = re.match(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)[\"']", data[:1000])
+    if declared is None:
+        return None
+    name = declared[1].decode("ascii", "replace")
+    if name.lower() not in ENCODINGS:
+        expected = "UTF-8, UTF-16, ISO-8859-1 or US-ASCII"
+        raise ModelError(f"the encoding {name[:40]!r} cannot be read; expected {expected}", file=file, line=1)
+    return ENCODINGS[name.lower()]
+
+
 def parse(data: bytes, file: str | None) -> Element:
     """The root element of a document; ModelError with file and line if it is not one, or not a harmless one."""
     if len(data) > MOST_BYTES:
         raise ModelError(f"the file has {len(data)} bytes; at most {MOST_BYTES} are read", file=file)
     if not data.strip():
         raise ModelError("the file is empty; expected a URDF document", file=file)
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate(_encoding(data, file))
     parser.buffer_text = True
     open_elements: list[Element] = []
     roots: list[Element] = []

@@ -166,46 +166,61 @@ class Builder:
                 slices = slice(q, q + joint.kind.nq), slice(v, v + joint.kind.nv)
                 placed[joint.name] = replace(joint, q=slices[0], v=slices[1])
                 q, v = slices[0].stop, slices[1].stop
+        joints = {j.name: j for j in self._joints}
         for joint in self._joints:
-            if not joint.independent:
-                placed[joint.name] = self._following(joint, placed)
+            chain: list[JointInfo] = []  # followers up to one whose place is known
+            seen: set[str] = set()
+            while joint.name not in placed:
+                chain.append(joint)
+                seen.add(joint.name)
+                joint = self._leader(joint, joints, seen)
+            for follower in reversed(chain):
+                placed[follower.name] = self._following(follower, placed)
         for joint in [j for j in placed.values() if not j.independent]:
             leader = placed[str(joint.kind.leader)]
             placed[leader.name] = replace(leader, kind=leader.kind.followed())
         return tuple(placed[joint.name] for joint in self._joints)
 
+    def _leader(self, joint: JointInfo, joints: dict[str, JointInfo], seen: set[str]) -> JointInfo:
+        """The joint that a joint follows; not one of those seen."""
+        what, name = f"body {self._names[joint.body]!r}", str(joint.kind.leader)
+        if name in seen:
+            raise ModelError(f"{what}: mimic joints follow each other in a circle: {' -> '.join(sorted(seen)[:5])}")
+        if name not in joints:
+            near = difflib.get_close_matches(name, joints, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "fixed joints do not move"
+            raise ModelError(f"{what}: there is no moving joint {name!r} to mimic; {hint}")
+        return joints[name]
+
     def _following(self, joint: JointInfo, placed: dict[str, JointInfo]) -> JointInfo:
         """A joint that follows, with the first leader of all; its properties as that leader's coordinate feels them."""
         what = f"body {self._names[joint.body]!r}"
-        joints = {j.name: j for j in self._joints}
-        kind, seen = joint.kind, [joint.name]
-        while kind.leader is not None and kind.leader not in placed:
-            if kind.leader in seen:
-                raise ModelError(f"{what}: mimic joints follow each other in a circle: {' -> '.join(seen)}")
-            if kind.leader not in joints:
-                near = difflib.get_close_matches(kind.leader, joints, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else "fixed joints do not move"
-                raise ModelError(f"{what}: there is no moving joint {kind.leader!r} to mimic; {hint}")
-            seen.append(kind.leader)
-            kind = kind.following(joints[kind.leader].kind)
-        leader = placed[str(kind.leader)]
-        if not leader.independent:
-            kind = kind.following(leader.kind)
-            leader = placed[str(kind.leader)]
+        leader = placed[str(joint.kind.leader)]
+        kind = joint.kind.following(leader.kind)
         if (leader.kind.nq, leader.kind.nv) != (1, 1):
             raise ModelError(f"{what}: joint {leader.name!r} has more than one coordinate and cannot be mimicked")
         r = abs(kind.ratio)
+        scaled: dict[str, float] = {
+            "armature": joint.armature[0] * r * r,
+            "damping": joint.damping[0] * r * r,
+            "friction": joint.friction[0] * r,
+            "stiffness": joint.stiffness[0] * r * r,
+            "rest": (joint.rest[0] - kind.offset) / kind.ratio if joint.stiffness[0] * r else 0.0,
+        }
+        rotor_inertia = joint.rotor_inertia * r * r
+        if not np.isfinite([*scaled.values(), rotor_inertia, kind.ratio, kind.offset]).all():
+            raise ModelError(f"{what}: joint {joint.name!r} follows {leader.name!r} too fast: numbers overflow")
         return replace(
             joint,
             kind=kind,
             q=leader.q,
             v=leader.v,
-            armature=(joint.armature[0] * r * r,),
-            damping=(joint.damping[0] * r * r,),
-            friction=(joint.friction[0] * r,),
-            stiffness=(joint.stiffness[0] * r * r,),
-            rest=((joint.rest[0] - kind.offset) / kind.ratio if kind.ratio else 0.0,),
-            rotor_inertia=joint.rotor_inertia * r * r,
+            armature=(scaled["armature"],),
+            damping=(scaled["damping"],),
+            friction=(scaled["friction"],),
+            stiffness=(scaled["stiffness"],),
+            rest=(scaled["rest"],),
+            rotor_inertia=rotor_inertia,
             spin=None if joint.spin is None else joint.spin * kind.ratio,
         )
 
@@ -250,7 +265,7 @@ class Builder:
             raise ModelError(f"{what}: expected a visual or collision {', '.join(SHAPES)}, got {role!r} {kind!r}")
         numbers = tuple(real_numbers(f"{what}: size", size, (SHAPES[kind],)).tolist())
         X = self._placed(what, placement) @ base.X
-        self._geometry.append(Geometry(parent, base.body, role, kind, numbers, X, mesh, tuple(color)))
+        self._geometry.append(Geometry(parent, base.body, role, kind, numbers, X, mesh, tuple(map(float, color))))
         return self
 
     def build(self) -> Model:

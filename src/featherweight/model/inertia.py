@@ -102,8 +102,14 @@ def impossible(inertia: RigidInertia) -> str | None:
     c = np.array([float(x) for x in inertia.h]) / m
     about_origin = np.array([[float(x) for x in row] for row in inertia.I.matrix])
     moment = about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
+    return impossible_moments(moment, float(abs(about_origin).max()))
+
+
+def impossible_moments(moment: np.ndarray, size: float = 0.0) -> str | None:
+    """Why no solid has these moments about its centre of mass, or None if one may have; `size` of the numbers they
+    were computed from, whose rounding is allowed for."""
     low, middle, high = np.linalg.eigvalsh(moment)
-    slack = 1e-9 * max(abs(about_origin).max(), 1e-300)
+    slack = 1e-9 * max(abs(moment).max(), size, 1e-300)
     moments = f"its principal moments about the centre of mass are {low:.6g}, {middle:.6g}, {high:.6g}"
     if low < -slack:
         return f"{moments}: one is negative"
