@@ -284,7 +284,7 @@ TREE = [
     Bad(
         "a link called world below another",
         more(link("world"), joint("j", "arm", "world")),
-        "FILE:12: <link \"world\">: the name 'world' is that of the world itself; choose another name",
+        "FILE:11: <link \"world\">: the name 'world' is that of the world itself; choose another name",
     ),
     Bad(
         "a joint called world",

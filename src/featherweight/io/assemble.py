@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from featherweight.io.check import Tree, link_inertia
+from featherweight.io.check import Tree, link_inertia, placement_of
 from featherweight.io.description import Description, Link, LinkJoint, Origin, Shape
 from featherweight.io.findings import LARGEST
 from featherweight.joints import Continuous, Free, Joint, Mimic, Planar, Prismatic, Revolute
-from featherweight.model import Builder, Inertia, Limits, Model, Placement
+from featherweight.model import Builder, Inertia, Limits, Model
 
 SIMPLE = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic}
 RIM = 4  # points on each rim of a cylinder
@@ -47,7 +47,7 @@ def assemble(
         place: dict[str, Any] = {
             "parent": links[joint.parent],
             "joint_name": joints[joint.name],
-            "placement": _placement(joint.origin),
+            "placement": placement_of(joint.origin),
             "inertia": _inertia(tree.links[joint.child]),
         }
         if joint.type == "fixed":
@@ -57,7 +57,7 @@ def assemble(
             builder.add_body(joint.child, joint=kind, limits=_limits(joint), **_properties(joint), **place)
     for link in description.links:
         for shape in link.shapes:
-            placement = _placement(shape.origin)
+            placement = placement_of(shape.origin)
             builder.add_geometry(
                 links[link.name], shape.role, shape.kind, shape.size, placement, shape.mesh, shape.color
             )
@@ -82,10 +82,6 @@ def _new_name(name: str, taken: set[str]) -> str:
         name = f"{name}_"
     taken.add(name)
     return name
-
-
-def _placement(origin: Origin) -> Placement:
-    return Placement(origin.xyz, rpy=origin.rpy)
 
 
 def _inertia(link: Link) -> Inertia | None:
@@ -147,7 +143,7 @@ def _add_contact_points(
         if wanted is not None and not points:
             points = [(Shape("collision", Origin(), "sphere", (0.0,)), ((0.0, 0.0, 0.0), 0.0))]
         for k, (shape, (position, radius)) in enumerate(points):
-            X = _placement(shape.origin).transform
+            X = placement_of(shape.origin).transform
             at = X.r + X.E.transposed_times(type(X.r)(*position))
             name = _new_name(f"{link.name}_contact{k}", taken)
             builder.add_contact_point(name, parent=links[link.name], position=at, radius=radius)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from featherweight.errors import ModelError
-from featherweight.io.description import Description, Inertial, Link, LinkJoint
+from featherweight.io.description import Description, Inertial, Link, LinkJoint, Origin
 from featherweight.io.findings import LARGEST, Report, name_of, short
 from featherweight.io.xml import Element
 from featherweight.model import Inertia, Placement
@@ -139,10 +140,18 @@ def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], good: set[str],
         good.update(seen)
 
 
+@functools.lru_cache(maxsize=4096)
+def placement_of(origin: Origin) -> Placement:
+    """An origin as a placement; files say the same ones again and again."""
+    return Placement(origin.xyz, rpy=origin.rpy if any(origin.rpy) else None)
+
+
 def link_inertia(inertial: Inertial) -> Inertia:
     """In the link's axes, about the centre of mass."""
     xx, xy, xz, yy, yz, zz = inertial.moments
-    R = Placement(rpy=inertial.origin.rpy).rotation
+    if not any(inertial.origin.rpy):
+        return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    R = placement_of(inertial.origin).rotation
     moment = R @ (Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))) @ R.T)
     symmetric = [[(moment[i][j] + moment[j][i]) / 2 for j in range(3)] for i in range(3)]
     return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, symmetric)
@@ -212,7 +221,7 @@ def welded(tree: Tree, base: str) -> list[Welded]:
     for joint in tree.joints:
         if joint.type == "fixed":
             body, X = place[joint.parent]
-            X = Placement(joint.origin.xyz, rpy=joint.origin.rpy).transform @ X
+            X = placement_of(joint.origin).transform @ X
         else:
             body, X = Welded(f"joint {joint.name!r}", []), Transform.identity()
             bodies.append(body)

@@ -15,6 +15,10 @@ from featherweight.spatial import Matrix, Transform, Vector, from_quaternion, fr
 
 def real_numbers(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Finite floats of this shape, or a ModelError that names them."""
+    if type(value) is tuple and len(shape) == 1 == len({type(x) for x in value} | {float}) and len(value) == shape[0]:
+        array = np.array(value)  # the usual case, quickly
+        if math.isfinite(sum(value)):
+            return array
     what = f"real numbers of shape {shape}" if shape else "a real number"
     try:
         array = np.asarray(value)
