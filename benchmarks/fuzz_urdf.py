@@ -536,7 +536,7 @@ def _possible(i: int, m: float, h: np.ndarray, about_origin: np.ndarray) -> None
         raise Failure(f"body {i} moves and has mass {m}")
     c = h / m
     low, middle, high = np.linalg.eigvalsh(about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)))
-    slack = 1e-8 * max(np.abs(about_origin).max(), 1e-300)
+    slack = max(1e-8 * np.abs(about_origin).max(), 1e-14 * m)  # m² of 0.1 µm
     if low < -slack or high > low + middle + slack:
         raise Failure(f"body {i}: no body has the moments {low}, {middle}, {high}")
 

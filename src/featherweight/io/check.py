@@ -146,6 +146,7 @@ def placement_of(origin: Origin) -> Placement:
     return Placement(origin.xyz, rpy=origin.rpy if any(origin.rpy) else None)
 
 
+@functools.lru_cache(maxsize=4096)
 def link_inertia(inertial: Inertial) -> Inertia:
     """In the link's axes, about the centre of mass."""
     xx, xy, xz, yy, yz, zz = inertial.moments

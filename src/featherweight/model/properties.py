@@ -49,6 +49,8 @@ class Limits:
 
 
 def _bounds(name: str, value: Any, n: int) -> Numbers:
+    if type(value) is float and not math.isnan(value):
+        return (value,) * n
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -103,6 +105,8 @@ class Rotor:
 
 def per_coordinate(name: str, value: Any, n: int, *, signed: bool = False) -> Numbers:
     """n finite numbers, from one for all or from n."""
+    if type(value) is float and 0 <= value < math.inf:
+        return (value,) * n
     try:
         rank = np.ndim(value)
     except ValueError:
