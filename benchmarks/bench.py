@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 
@@ -33,10 +34,12 @@ import report  # noqa: E402
 from peak import Peak, fill_bytes_per_second, two_cores  # noqa: E402
 
 import featherweight as fw  # noqa: E402
+from peers.mujoco_adapter import joint_order, to_mujoco  # noqa: E402
 from peers.pinocchio_adapter import pinocchio_model, random_states, robot  # noqa: E402
 
 BATCH = 4096
 ROBOTS = ("go2", "simple_humanoid", "talos")
+STEPS, DT = 5000, 1e-3  # of a simulation
 CHAINS = (10, 30, 100, 300, 1000)
 
 
@@ -108,7 +111,8 @@ def more_cases(model: pin.Model, ours: fw.Model, q: np.ndarray, v: np.ndarray) -
     identity = pin.SE3.Identity()
     contacts = pin.StdVec_RigidConstraintModel()
     for i in tips:
-        contacts.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, i, identity, pin.LOCAL_WORLD_ALIGNED))
+        point = pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, i, identity, pin.LOCAL_WORLD_ALIGNED)
+        contacts.append(point)
     contact_data = pin.StdVec_RigidConstraintData()
     for contact in contacts:
         contact_data.append(contact.createData())
@@ -225,6 +229,54 @@ def measure_chain(n: int, rounds: int) -> dict[str, Any]:
     return row
 
 
+def measure_simulation(name: str, rounds: int) -> list[dict[str, Any]]:
+    """Steps of semi-implicit Euler without contact: ours in a native loop, MuJoCo's `mj_step` in its own."""
+    ours = robot(name, "free")
+    theirs = to_mujoco(ours)
+    theirs.opt.timestep, theirs.opt.disableflags = DT, mujoco.mjtDisableBit.mjDSBL_CONTACT
+    data = mujoco.MjData(theirs)
+    rng = np.random.default_rng(0)
+    q = np.array([ours.random(rng) for _ in range(BATCH)])
+    v = 0.1 * rng.normal(size=(BATCH, ours.nv))
+    gains = fw.compiled(hold, parameters=[20.0, 0.5])
+
+    def peer() -> None:
+        data.qpos[:], data.qvel[:] = fw.convert.to_mujoco(ours, q[0], v[0], joint_order(ours))
+        mujoco.mj_step(theirs, data, nstep=STEPS)
+
+    rows = []
+    for control in (None, gains):
+
+        def one(control: Any = control) -> None:
+            fw.rollout(ours, q[0], v[0], steps=STEPS, dt=DT, control=control, record_every=STEPS)
+
+        def many(n: int, control: Any = control) -> None:
+            with fw.threads(n):
+                fw.rollout(ours, q, v, steps=100, dt=DT, control=control, record_every=100)
+
+        one(), many(1)
+        single, mujoco_single = best([one, peer], [1, 1], rounds)
+        batch, two = best([partial(many, 1), partial(many, 2)], [1, 1], max(4, rounds // 3))
+        row = {
+            "robot": name,
+            "control": "compiled PD" if control is not None else "none",
+            "single_us": 1e6 * single / STEPS,
+            "mujoco_single_us": 1e6 * mujoco_single / STEPS,
+            "batch_ns": 1e9 * batch / BATCH / 100,
+            "two_threads": batch / two,
+        }
+        row["single_ratio"] = row["mujoco_single_us"] / row["single_us"]
+        row["batch_ratio"] = 1e3 * row["mujoco_single_us"] / row["batch_ns"]
+        rows.append(row)
+        print(report.line(row), flush=True)
+    return rows
+
+
+def hold(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
+    """A PD controller on all joints but the base."""
+    return np.concatenate([np.zeros(6), p[0] * (0.3 - q[7:]) - p[1] * v[6:]]), x
+
+
 def measure_start(what: str, cache: str) -> dict[str, Any]:
     """A new process: import, then the first forward_dynamics of one state."""
     environment = {**os.environ, "FEATHERWEIGHT_CACHE": cache}
@@ -268,6 +320,7 @@ def machine() -> dict[str, Any]:
         "numpy": np.__version__,
         "llvm": llvm_version(),
         "pinocchio": pin.__version__,
+        "mujoco": mujoco.__version__,
     }
 
 
@@ -286,6 +339,7 @@ def main() -> None:
     }
     result["starts"] = measure_starts()
     result["robots"] = [row for name in ROBOTS for row in measure_robot(name, peak, rounds)]
+    result["simulation"] = measure_simulation("go2", rounds)
     result["chains"] = [measure_chain(n, max(5, rounds // 2)) for n in CHAINS]
     path = HERE / "results" / f"{result['date'][:10]}-dynamics.json"
     path.parent.mkdir(exist_ok=True)

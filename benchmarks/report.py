@@ -45,6 +45,19 @@ def tables(result: dict[str, Any]) -> str:
     ]
     keys = [f"{f}_{k}_ns_a_link" for f in ("forward_dynamics", "inverse_dynamics") for k in ("single", "batch")]
     chains = [[str(r["links"]), *(f"{r[k]:.1f} ns" for k in keys)] for r in result["chains"]]
+    simulation = [
+        [
+            r["robot"],
+            r["control"],
+            f"{r['single_us']:.2f} us",
+            f"{r['mujoco_single_us']:.2f} us",
+            f"**{r['single_ratio']:.1f}×**",
+            f"{r['batch_ns']:.0f} ns",
+            f"**{r['batch_ratio']:.0f}×**",
+            f"{r['two_threads']:.2f}×",
+        ]
+        for r in result["simulation"]
+    ]
     return "\n\n".join(
         [
             "One state, called from Python:",
@@ -66,6 +79,12 @@ def tables(result: dict[str, Any]) -> str:
                 ],
                 batch,
             ),
+            "Simulation without contact, semi-implicit Euler, time a step: one robot for 5000 steps, ours against "
+            f"MuJoCo's `mj_step` with `nstep`, both in native loops; and {result['batch']} robots in one call, "
+            "per robot on one core:",
+            _table(
+                ["robot", "control", "one robot", "MuJoCo", "ratio", "in a batch", "ratio", "two threads"], simulation
+            ),
             "First `forward_dynamics` in a new process (tracing and compiling, or found in the cache):",
             _table(["robot", "cold", "cached", "import"], starts),
             "Chains, time per link: linear in the number of links.",
@@ -79,7 +98,7 @@ def write_readme(path: Path, result: dict[str, Any], source: str) -> None:
     m = result["machine"]
     head = (
         f"Measured {result['date'][:10]} on {m['cpu']}, {m['lanes']} lanes, {m['cores']} cores; Python {m['python']}, "
-        f"NumPy {m['numpy']}, {m['llvm']}, Pinocchio {m['pinocchio']}. Repeat with `make bench`; "
+        f"NumPy {m['numpy']}, {m['llvm']}, Pinocchio {m['pinocchio']}, MuJoCo {m['mujoco']}. Repeat with `make bench`; "
         f"raw data in `benchmarks/results/{source}`."
     )
     text = path.read_text()
