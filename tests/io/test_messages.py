@@ -49,18 +49,22 @@ def marked(names):
 
 
 @pytest.mark.parametrize("name", marked(CAUSES))
-def test_the_cause_comes_first(name):
+def test_the_cause_comes_first(name, tmp_path):
     line, words = CAUSES[name]
+    path = tmp_path / "robot.urdf"
+    path.write_bytes(BY_NAME[name].data)
     with pytest.raises(ModelError) as caught:
-        fw.loads(BY_NAME[name].data)
+        fw.load(path)
     assert words in str(caught.value)
     assert caught.value.line == line
 
 
 @pytest.mark.parametrize("name", marked(UNKIND))
-def test_advice_helps(name):
+def test_advice_helps(name, tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_bytes(BY_NAME[name].data)
     with pytest.raises(ModelError) as caught:
-        fw.loads(BY_NAME[name].data)
+        fw.load(path)
     assert UNKIND[name] not in str(caught.value)
 
 
