@@ -149,7 +149,7 @@ def test_a_path_with_a_nul():
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file here")
 def test_an_endless_file():
-    with pytest.raises(ModelError, match="at most 20000000 are read"):
+    with pytest.raises(ModelError, match="at most 20000000 bytes are read"):
         fw.load("/dev/zero")
 
 

@@ -351,3 +351,19 @@ def test_the_sign_of_zero_comes_back(text, tmp_path):
 def test_a_robot_that_cannot_move_has_a_configuration_of_pinocchio():
     model = fw.loads(robot(link("a")))
     assert fw.convert.to_pinocchio(model, np.zeros(0)).shape == (0,)
+
+
+# ---- still wrong
+
+
+@pytest.mark.parametrize("moments", [(-1, 0, 0), (-1, 1e-12, 1e-12), (-1e-3, 1e-10, 1e-10)])
+def test_a_negative_moment_beside_small_ones_passes_strict_when_it_is_repaired(moments, tmp_path):
+    model = fw.loads(inertia(**dict(zip(("ixx", "iyy", "izz"), moments, strict=True))), policy="repair")
+    assert back(model, tmp_path, policy="strict").fingerprint == model.fingerprint
+
+
+def test_an_encoding_that_a_utf_16_file_claims_is_refused():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        error = message_of(f'<?xml version="1.0" encoding="unicode_escape"?>\n{GOOD}'.encode("utf-16"))
+    assert "the encoding 'unicode_escape' cannot be read" in str(error)

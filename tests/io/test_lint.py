@@ -14,7 +14,7 @@ from peers.pinocchio_adapter import all_urdfs, robots_folder
 KNOWN = {
     "alex_description/urdf/alex_psyonic_hands.urdf": [
         (943, '<link "LeftPsyonicAbilityBaseLink"> <inertial>', "warning", "triangle inequality"),
-        (1030, '<joint "Left_index_q2"> <mimic>', "wrong", "joint 'index_q1' does not exist"),
+        (1037, '<joint "Left_index_q2"> <mimic>', "wrong", "joint 'index_q1' does not exist"),
     ],
     "allegro_hand_description/urdf/allegro_left_hand.urdf": [
         (140, '<link "link_11.0"> <inertial>', "warning", "2.30064e-06, 3.48527e-06, 7.2659e-06: the largest exceeds"),

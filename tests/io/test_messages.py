@@ -44,11 +44,7 @@ UNKIND = {
 }
 
 
-def marked(names):
-    return [pytest.param(name, marks=pytest.mark.xfail(strict=True, reason="not kind yet")) for name in names]
-
-
-@pytest.mark.parametrize("name", marked(CAUSES))
+@pytest.mark.parametrize("name", CAUSES)
 def test_the_cause_comes_first(name, tmp_path):
     line, words = CAUSES[name]
     path = tmp_path / "robot.urdf"
@@ -59,7 +55,7 @@ def test_the_cause_comes_first(name, tmp_path):
     assert caught.value.line == line
 
 
-@pytest.mark.parametrize("name", marked(UNKIND))
+@pytest.mark.parametrize("name", UNKIND)
 def test_advice_helps(name, tmp_path):
     path = tmp_path / "robot.urdf"
     path.write_bytes(BY_NAME[name].data)
@@ -68,14 +64,12 @@ def test_advice_helps(name, tmp_path):
     assert UNKIND[name] not in str(caught.value)
 
 
-@pytest.mark.xfail(strict=True, reason="not kind yet")
 def test_a_floating_base_has_no_joint_to_make_fixed():
     with pytest.raises(ModelError, match="the free base") as caught:
         fw.loads(GOOD, base="free")
     assert "make the joint fixed" not in str(caught.value)
 
 
-@pytest.mark.xfail(strict=True, reason="not kind yet")
 def test_one_fault_is_one_finding(tmp_path):
     """A mass that is no number is not also a body without mass and a moment without mass."""
     path = tmp_path / "robot.urdf"

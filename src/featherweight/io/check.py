@@ -41,12 +41,15 @@ def check_structure(description: Description, root: Element, report: Report) -> 
     children: dict[str, list[LinkJoint]] = defaultdict(list)
     parents: dict[str, LinkJoint] = {}
     good: set[str] = set()
+    loose = False  # then roots mean nothing
     for joint in description.joints:
         where = joint.where
         for tag, end in (("parent", joint.parent), ("child", joint.child)):
+            loose |= end not in links
             if end and end not in links:
                 report.error(joint.line, where, f"{tag} link {end!r} does not exist", report.hint(end, links))
         if joint.parent == joint.child and joint.parent:
+            loose = True
             report.error(joint.line, where, f"connects link {joint.parent!r} with itself")
         elif joint.child in parents:
             other = parents[joint.child]
@@ -59,7 +62,8 @@ def check_structure(description: Description, root: Element, report: Report) -> 
             _check_mimic(joint, joints, good, report)
     roots = [link for link in links.values() if link.name not in parents]
     if len(roots) != 1:
-        _wrong_roots(roots, description, root, report)
+        if not loose:
+            _wrong_roots(roots, description, root, report)
         return None
     things: list[Link | LinkJoint] = [*description.links, *description.joints]
     for thing in things:
@@ -97,20 +101,21 @@ def _wrong_roots(roots: list[Link], description: Description, root: Element, rep
         joint = description.joints[0]
         report.error(joint.line, joint.where, "is part of a circle of joints: no link is the root")
         return
+    roots = sorted(roots, key=lambda link: link.line)
     names = ", ".join(repr(link.name) for link in roots[:5])
-    second = sorted(roots, key=lambda link: link.line)[1]
+    second = roots[1]
     message = f"there are {len(roots)} root links: {names}{' …' if len(roots) > 5 else ''}"
     report.error(second.line, second.where, message, "connect them by joints, or remove all but one")
 
 
 def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], good: set[str], report: Report) -> None:
     """Does a follower lead, over other followers, to a joint that can be followed? Those in `good` do."""
-    where = f"{joint.where} <mimic>"
+    where, line = f"{joint.where} <mimic>", joint.mimic.line if joint.mimic is not None else joint.line
     if joint.type == "fixed":
-        report.add("note", joint.line, where, "is not used: a fixed joint does not move")
+        report.add("note", line, where, "is not used: a fixed joint does not move")
         return
     if joint.type not in FOLLOWED:
-        report.error(joint.line, where, f"a {short(joint.type)} joint cannot follow another")
+        report.error(line, where, f"a {short(joint.type)} joint cannot follow another")
         return
     seen = {joint.name: 1.0}
     current, ratio = joint, 1.0
@@ -119,22 +124,22 @@ def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], good: set[str],
         ratio = ratio * current.mimic.multiplier
         if leader is None:
             hint = report.hint(current.mimic.joint, joints)
-            report.add("wrong", joint.line, where, f"joint {short(current.mimic.joint)!r} does not exist", hint)
+            report.add("wrong", line, where, f"joint {short(current.mimic.joint)!r} does not exist", hint)
             return
         if leader.name in seen:
             names = [*list(seen)[:5], leader.name]
             report.error(
-                joint.line, where, "follows itself" if len(seen) == 1 else f"follows in a circle: {' -> '.join(names)}"
+                line, where, "follows itself" if len(seen) == 1 else f"follows in a circle: {' -> '.join(names)}"
             )
             return
         if not abs(ratio) <= LARGEST:
-            report.error(joint.line, where, f"follows {short(leader.name)!r} {ratio:g} times as fast")
+            report.error(line, where, f"follows {short(leader.name)!r} {ratio:g} times as fast")
             return
         seen[leader.name] = ratio
         current = leader
     if current.type not in FOLLOWED:
         message = f"joint {short(current.name)!r} is {short(current.type)}: it cannot be followed"
-        report.add("wrong", joint.line, where, message)
+        report.add("wrong", line, where, message)
         return
     if all(abs(r) == 1 for r in seen.values()):  # the product of the others is not known here
         good.update(seen)
@@ -168,10 +173,11 @@ def check_physics(tree: Tree, base: str, report: Report) -> None:
             where = f"{link.where} <inertial>"
             try:
                 inertia = link_inertia(link.inertial)
-            except ModelError as error:
-                report.error(link.inertial.line, where, str(error))
+            except ModelError:
+                report.error(link.inertial.line, where, f"its numbers are too large; expected at most {LARGEST:g}")
                 readable = False
                 continue
+            readable &= not link.inertial.unreadable
             why, fix = reason(link.inertial, inertia)
             if why is not None:
                 parts.append((link.inertial.line, where, why, fix))
@@ -188,12 +194,15 @@ def check_physics(tree: Tree, base: str, report: Report) -> None:
         broken = body.mover is not None and (not heavy or alone or impossible(total) is not None)
         for part in parts:
             report.add("wrong" if broken else "warning", *part)
-        if body.mover is None or heavy:
+        if body.mover is None or heavy or parts:
             continue
         first = body.links[0][0]
-        with_what = "" if len(body.links) == 1 else f" (with {len(body.links) - 1} links fixed to it)"
+        others = len(body.links) - 1
+        with_what = f" (with {others} link{'s' if others > 1 else ''} fixed to it)" if others else ""
         message = f"moves by {body.mover} and has mass {float(total.m):g} kg{with_what}"
-        fix = "give it an <inertial> with its mass, or make the joint fixed"
+        fix = "give it an <inertial> with its mass" + (
+            "" if body.links[0][0] is tree.root else ", or make the joint fixed"
+        )
         report.add("wrong", first.line, first.where, message, fix)
 
 

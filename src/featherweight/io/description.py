@@ -25,6 +25,7 @@ class Inertial:
     mass: float
     moments: tuple[float, ...]
     line: int = field(default=0, compare=False)
+    unreadable: bool = field(default=False, compare=False)  # some of its numbers are not what the file says
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Follow:
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)

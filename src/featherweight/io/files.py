@@ -148,6 +148,7 @@ def _model(
         raise ModelError(f"contact: expected True, False or a list of names, got {got}")
     description, tree, report = _read(data, file, base)
     fatal = [f for f in report.findings if f.level == "error" or (f.level == "wrong" and policy == "strict")]
+    fatal.sort(key=lambda finding: finding.level != "error")  # what cannot be read comes before what follows from it
     if fatal or tree is None:
         raise fatal[0].error(file, len(fatal) - 1)
     renamed = {old: new for old, new in joint_names(description, tree).items() if old != new}

@@ -65,6 +65,11 @@ class Report:
     def add(self, level: str, line: int, where: str, message: str, fix: str = "") -> None:
         self.findings.append(Finding(level, line, where, message, fix))
 
+    @property
+    def errors(self) -> int:
+        """How many there are so far."""
+        return sum(finding.level == "error" for finding in self.findings)
+
     def error(self, line: int, where: str, message: str, fix: str = "") -> None:
         self.add("error", line, where, message, fix)
 
@@ -75,7 +80,11 @@ class Report:
         text = element.attributes.get(attribute)
         if text is None:
             if default is None:
-                self.error(element.line, where, f"{attribute} is missing", f'write {attribute}="{" ".join(["0"] * n)}"')
+                self.error(element.line, where, f"{attribute} is missing", f'write {attribute}="{" ".join(["…"] * n)}"')
+            return default if default is not None else (0.0,) * n
+        if "${" in text:
+            fix = "expand the xacro file first: xacro robot.xacro > robot.urdf"
+            self.error(element.line, where, f"{attribute}: {short(text)!r} is an expression of xacro", fix)
             return default if default is not None else (0.0,) * n
         words = [word for word in _SPACES.split(text) if word]
         if len(words) != n:
@@ -91,9 +100,8 @@ class Report:
 
     def _number(self, element: Element, where: str, attribute: str, word: str) -> float:
         if not _NUMBER.fullmatch(word):
-            self.error(
-                element.line, where, f"{attribute}: {short(word)!r} is not a number", "write digits like -1.5e-3"
-            )
+            fix = "write digits like -1.5e-3"
+            self.error(element.line, where, f"{attribute}: {short(word)!r} is not a number", fix)
             return 0.0
         value = float(word)
         if not abs(value) <= LARGEST:

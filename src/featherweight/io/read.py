@@ -103,6 +103,7 @@ def _link(element: Element, colors: dict[str, tuple[float, ...]], report: Report
 
 def _inertial(element: Element, where: str, report: Report) -> Inertial:
     where = f"{where} <inertial>"
+    before = report.errors
     report.known(element, where, set(), {"origin", "mass", "inertia"})
     mass, inertia = (_only(element, tag, where, report) for tag in ("mass", "inertia"))
     value, moments = 0.0, cast(tuple[float, ...], (0.0,) * 6)
@@ -118,7 +119,8 @@ def _inertial(element: Element, where: str, report: Report) -> Inertial:
         report.known(inertia, place, set(MOMENTS), set())
         needed = {"ixx", "iyy", "izz"}
         moments = tuple(report.number(inertia, place, m, None if m in needed else 0.0) for m in MOMENTS)
-    return Inertial(_origin(element, where, report), value, moments, element.line)
+    origin = _origin(element, where, report)
+    return Inertial(origin, value, moments, element.line, report.errors > before)
 
 
 def _shape(element: Element, where: str, colors: dict[str, tuple[float, ...]], report: Report) -> Shape | None:
@@ -126,7 +128,8 @@ def _shape(element: Element, where: str, colors: dict[str, tuple[float, ...]], r
     report.known(element, where, {"name"}, {"origin", "geometry", "material"})
     geometry = _only(element, "geometry", where, report)
     if geometry is None or not geometry.children:
-        report.error(element.line, where, "<geometry> is missing or empty", "write one of box, sphere, cylinder, mesh")
+        fix = "write one of box, sphere, cylinder, capsule, mesh"
+        report.error(element.line, where, "<geometry> is missing or empty", fix)
         return None
     body = geometry.children[0]
     report.known(geometry, f"{where} <geometry>", set(), {child.tag for child in geometry.children})
@@ -260,7 +263,9 @@ def _limit(joint: Element, where: str, kind: str, report: Report) -> Bounds | No
     if kind in ("revolute", "prismatic"):
         lower, upper = bounds.lower or 0.0, bounds.upper or 0.0  # URDF's defaults
         if lower > upper:
-            report.error(element.line, place, f"lower {lower:g} is above upper {upper:g}", "exchange them")
+            given = bounds.lower is not None and bounds.upper is not None
+            fix = "exchange them" if given else "give both: what is not given is 0"
+            report.error(element.line, place, f"lower {lower:g} is above upper {upper:g}", fix)
             return Bounds(effort=bounds.effort, velocity=bounds.velocity)
         if bounds.lower is None and bounds.upper is None:
             report.add("note", element.line, place, "lower and upper are not given: they are 0, the joint cannot move")
@@ -274,9 +279,8 @@ def _mimic(joint: Element, where: str, report: Report) -> Follow | None:
     place = f"{where} <mimic>"
     report.known(element, place, {"joint", "multiplier", "offset"}, set())
     leader = report.text(element, place, "joint")
-    return Follow(
-        leader, report.number(element, place, "multiplier", 1.0), report.number(element, place, "offset", 0.0)
-    )
+    ratio, offset = (report.number(element, place, *pair) for pair in (("multiplier", 1.0), ("offset", 0.0)))
+    return Follow(leader, ratio, offset, element.line) if leader else None
 
 
 def _motors(root: Element, report: Report) -> dict[str, Motor]:

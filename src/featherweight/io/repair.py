@@ -66,6 +66,8 @@ def _possible(link: Link, changes: list[str]) -> Link:
     # a negative one becomes small, but not so small that the body would turn about it without inertia
     small = max(1e-3 * values.max(), 1e-9 * inertial.mass)
     values = np.where(values < -1e-9 * abs(values).max(), small, np.maximum(values, 0.0))
+    order = np.argsort(values)
+    values, axes = values[order], axes[:, order]
     values[0] += max(0.0, values[2] - values[0] - values[1])  # the smallest grows until the three fit
     M = axes @ np.diag(values) @ axes.T
     moments = tuple(float(M[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))

@@ -122,7 +122,8 @@ def _joint(joint: LinkJoint) -> list[str]:
     if (repr(joint.damping), repr(joint.friction)) != ("0.0", "0.0"):
         lines.append(f"    <dynamics{_attributes(damping=joint.damping, friction=joint.friction)}/>")
     if joint.mimic is not None:
-        lines.append(f"    <mimic{_attributes(**vars(joint.mimic))}/>")
+        mimic = {name: value for name, value in vars(joint.mimic).items() if name != "line"}
+        lines.append(f"    <mimic{_attributes(**mimic)}/>")
     return [*lines, "  </joint>"]
 
 

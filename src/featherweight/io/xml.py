@@ -44,17 +44,28 @@ def _encoding(data: bytes, file: str | None) -> str | None:
     declared = re.match(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)[\"']", data[:1000])
     if declared is None:
         return None
-    name = declared[1].decode("ascii", "replace")
+    return _known(declared[1].decode("ascii", "replace"), file)
+
+
+def _known(name: str, file: str | None) -> str | None:
     if name.lower() not in ENCODINGS:
         expected = "UTF-8, UTF-16, ISO-8859-1 or US-ASCII"
         raise ModelError(f"the encoding {name[:40]!r} cannot be read; expected {expected}", file=file, line=1)
     return ENCODINGS[name.lower()]
 
 
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def parse(data: bytes, file: str | None) -> Element:
     """The root element of a document; ModelError with file and line if it is not one, or not a harmless one."""
     if len(data) > MOST_BYTES:
-        raise ModelError(f"the file has {len(data)} bytes; at most {MOST_BYTES} are read", file=file)
+        raise ModelError(f"the file is too large; at most {MOST_BYTES} bytes are read", file=file)
     if not data.strip():
         raise ModelError("the file is empty; expected a URDF document", file=file)
     parser = expat.ParserCreate(_encoding(data, file))
@@ -90,12 +101,20 @@ def parse(data: bytes, file: str | None) -> Element:
             open_elements[-1].text += text
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
+
+    def declaration(_: str, encoding: str | None, __: int) -> None:
+        if encoding is not None:
+            _known(encoding, file)
+
+    parser.XmlDeclHandler = declaration
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
     parser.ExternalEntityRefHandler = parser.UnparsedEntityDeclHandler = refuse
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        text = expat.errors.messages[error.code] if error.code in expat.errors.messages else str(error)
+        text = expat.errors.messages.get(error.code, str(error))
+        if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN] and not _is_utf8(data):
+            text = "a character that is not UTF-8"
         raise ModelError(
             f"not well-formed XML: {text} (column {error.offset + 1})", file=file, line=error.lineno
         ) from None
