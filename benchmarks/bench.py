@@ -272,6 +272,23 @@ def measure_simulation(name: str, rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
+def measure_load(links: int) -> dict[str, Any]:
+    """Reading and checking a URDF text of so many links in a chain, with shapes and limits."""
+    solid = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>'
+    shape = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    text = "".join(f'<link name="link{k}">{solid}{shape}</link>\n' for k in range(links + 1))
+    for k in range(links):
+        text += (
+            f'<joint name="joint{k}" type="revolute"><parent link="link{k}"/><child link="link{k + 1}"/>'
+            '<origin xyz="0 0 1" rpy="0.1 0.2 0.3"/><axis xyz="0 1 0"/>'
+            '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>\n'
+        )
+    (seconds,) = best([lambda: fw.loads(f'<robot name="chain">{text}</robot>')], [1], 9)
+    row = {"links": links, "load_s": seconds}
+    print(report.line(row), flush=True)
+    return row
+
+
 def hold(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
     """A PD controller on all joints but the base."""
     return np.concatenate([np.zeros(6), p[0] * (0.3 - q[7:]) - p[1] * v[6:]]), x
@@ -340,6 +357,7 @@ def main() -> None:
     result["starts"] = measure_starts()
     result["robots"] = [row for name in ROBOTS for row in measure_robot(name, peak, rounds)]
     result["simulation"] = measure_simulation("go2", rounds)
+    result["loading"] = [measure_load(links) for links in (100, 200, 400)]
     result["chains"] = [measure_chain(n, max(5, rounds // 2)) for n in CHAINS]
     path = HERE / "results" / f"{result['date'][:10]}-dynamics.json"
     path.parent.mkdir(exist_ok=True)

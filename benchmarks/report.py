@@ -87,6 +87,9 @@ def tables(result: dict[str, Any]) -> str:
             ),
             "First `forward_dynamics` in a new process (tracing and compiling, or found in the cache):",
             _table(["robot", "cold", "cached", "import"], starts),
+            "Reading and checking a URDF text: "
+            + ", ".join(f"{r['links']} links in {1e3 * r['load_s']:.0f} ms" for r in result.get("loading", []))
+            + ".",
             "Chains, time per link: linear in the number of links.",
             _table(["links", "forward, one state", "forward, batch", "inverse, one state", "inverse, batch"], chains),
         ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, flat, run
+from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, evaluate, flat, run
 from featherweight.model import Model, Tree
 
 Parameters = Mapping[str, Any] | None
@@ -78,7 +78,7 @@ def mass_matrix_inverse(
                 return result
         except NO_FAST_PATH:
             pass
-    return run(MASS_MATRIX_INVERSE, model, (q,), out, parameters)
+    return evaluate(MASS_MATRIX_INVERSE, model, {"q": q}, out, (), parameters)[0]
 
 
 def solve_mass_matrix(
@@ -107,7 +107,7 @@ def solve_mass_matrix(
                 return result
         except NO_FAST_PATH:
             pass
-    return run(SOLVE_MASS_MATRIX, model, (q, b), out, parameters)
+    return evaluate(SOLVE_MASS_MATRIX, model, {"q": q, "b": b}, out, (), parameters)[0]
 
 
 def bias_force(
@@ -132,7 +132,7 @@ def bias_force(
                 return result
         except NO_FAST_PATH:
             pass
-    return run(BIAS_FORCE, model, (q, v), out, parameters)
+    return evaluate(BIAS_FORCE, model, {"q": q, "v": v}, out, (), parameters)[0]
 
 
 def gravity_force(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
@@ -176,7 +176,7 @@ def coriolis_matrix(
                 return result
         except NO_FAST_PATH:
             pass
-    return run(CORIOLIS_MATRIX, model, (q, v), out, parameters)
+    return evaluate(CORIOLIS_MATRIX, model, {"q": q, "v": v}, out, (), parameters)[0]
 
 
 def passive_force(

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, as_columns, linear_first, run
+from featherweight.dynamics.evaluate import (
+    NO_FAST_PATH,
+    Quantity,
+    Results,
+    Scalars,
+    as_columns,
+    evaluate,
+    linear_first,
+    run,
+)
 from featherweight.model import Model, Tree
 
 Parameters = Mapping[str, Any] | None
@@ -174,7 +183,7 @@ def centroidal_momentum_matrix(
                 return result
         except NO_FAST_PATH:
             pass
-    return run(CENTROIDAL_MOMENTUM_MATRIX, model, (q,), out, parameters)
+    return evaluate(CENTROIDAL_MOMENTUM_MATRIX, model, {"q": q}, out, (), parameters)[0]
 
 
 def centroidal_bias(

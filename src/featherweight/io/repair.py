@@ -8,6 +8,7 @@ import numpy as np
 
 from featherweight.io.check import FOLLOWED, TINY, Tree, link_inertia, reason, welded
 from featherweight.io.description import Description, Inertial, Link, LinkJoint, Origin
+from featherweight.io.findings import LARGEST
 
 MASS = 1e-3  # [kg] of a moving body that has none
 RADIUS = 1e-2  # [m] of the ball it becomes
@@ -69,6 +70,7 @@ def _possible(link: Link, changes: list[str]) -> Link:
     order = np.argsort(values)
     values, axes = values[order], axes[:, order]
     values[0] += max(0.0, values[2] - values[0] - values[1])  # the smallest grows until the three fit
+    values = np.minimum(values, 0.1 * LARGEST)  # what is written must be read again
     M = axes @ np.diag(values) @ axes.T
     moments = tuple(float(M[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
     changes.append(f"{where}: moments {inertial.moments} are now {moments}")
