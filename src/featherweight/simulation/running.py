@@ -116,12 +116,14 @@ def simulate(
         contact: contact model.
         integrator: "semi_implicit", "rk4", or an integrator.
         record_every: keep every so many states.
-        progress: show a bar.
+        progress: show a bar; not there yet.
         parameters: numbers for constants that were declared when the model was built, by name.
 
     Returns:
         A `Trajectory`.
     """
+    if progress:
+        raise NotImplementedError("progress: there is no progress bar yet")
     if not isinstance(dt, (float, int)) or not 0 < dt < np.inf:
         raise ValueError(f"dt: expected a time step > 0 [s], got {dt!r}")
     steps = round(duration / dt)
