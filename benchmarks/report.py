@@ -81,7 +81,7 @@ def tables(result: dict[str, Any]) -> str:
             ),
             "Simulation without contact, semi-implicit Euler, time a step: one robot for 5000 steps, ours against "
             f"MuJoCo's `mj_step` with `nstep`, both in native loops; and {result['batch']} robots in one call, "
-            "per robot on one core:",
+            "per robot on one core, where the ratio is to the same single MuJoCo loop, not to its batches:",
             _table(
                 ["robot", "control", "one robot", "MuJoCo", "ratio", "in a batch", "ratio", "two threads"], simulation
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,9 @@ def timings(model: Model) -> list[dict[str, Any]]:
         one = [a[0].copy() for a in arrays]
         row: dict[str, Any] = {
             "function": function.__name__,
-            "single_s": _best(lambda f=function, o=one: f(model, *o), 300),
+            "single_s": _best(partial(function, model, *one), 300),
         }
-        batch = lambda f=function, a=arrays: f(model, *a)  # noqa: E731
+        batch = partial(function, model, *arrays)
         with fw.threads(1):
             row["batch_s"] = _best(batch, 3) / BATCH
         row["threads_s"] = _best(batch, 3) / BATCH

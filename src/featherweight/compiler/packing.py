@@ -13,7 +13,7 @@ from featherweight.compiler.emit import Lanes
 
 UNROLL = 8
 PACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %to, i64 %n"
-WRITE_AHEAD = 128  # bytes: eight rows at once are too many streams for the hardware to foresee; measured, twice as fast
+WRITE_AHEAD = 128  # bytes; measured: docs/decisions/0009
 UNPACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %ws, ptr %table, i64 %n"
 
 
