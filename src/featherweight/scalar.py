@@ -6,11 +6,12 @@ Arithmetic works on all of them by itself. These are the functions that need to 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from featherweight.compiler import Condition, Node
+from featherweight.compiler import Condition, Graph, Node
 
 
 def _library(x: Any) -> Any:
@@ -67,6 +68,69 @@ def where(condition: Any, if_true: Any, if_false: Any) -> Any:
         return if_true if condition else if_false
     sympy = _library(condition)
     return sympy.Piecewise((if_true, condition), (if_false, True))
+
+
+def repeat(
+    body: Callable[[list[Any]], Sequence[Any]],
+    carry: Sequence[Any],
+    *,
+    until: Callable[[list[Any]], Any],
+    at_most: int,
+) -> list[Any]:
+    """carry = body(carry), until `until(carry)` holds, at most so many times; a loop in native code when it is traced.
+
+    `until` is asked before each turn. Each state of a batch stops for itself and keeps the values it had then, so that
+    it does not matter which others are in the batch.
+
+    Args:
+        body: from the values of one turn to those of the next, as many.
+        carry: the first values.
+        until: whether a state is done.
+        at_most: number of turns after which all stop.
+    """
+    if isinstance(at_most, bool) or not isinstance(at_most, (int, np.integer)) or at_most < 1:
+        raise ValueError(f"at_most: expected a whole number of turns > 0, got {at_most!r}")
+    graph = Graph.tracing()
+    if graph is not None:
+        return graph.repeat(body, carry, until, int(at_most))
+    values = list(carry)
+    done: Any = False
+    for _ in range(at_most):
+        ends = until(values)
+        if not isinstance(ends, (bool, np.bool_, np.ndarray)):
+            raise TypeError(f"repeat: expected until to be true or false, got {type(ends).__name__}")
+        done = done | ends
+        if np.all(done):
+            break
+        after = list(body(values))
+        if len(after) != len(values):
+            raise ValueError(f"repeat: expected the body to return {len(values)} values, got {len(after)}")
+        values = [
+            np.where(done, x, y) if isinstance(done, np.ndarray) else y for x, y in zip(values, after, strict=True)
+        ]
+    return values
+
+
+def when(condition: Any, body: Callable[[], Sequence[Any]], otherwise: Sequence[Any]) -> list[Any]:
+    """The values of `body()` where the condition holds, else `otherwise`, as many.
+
+    Unlike `where`, the body is only run if the condition holds for some state of a pack, so that a foot in the air
+    does not cost a contact.
+    """
+    return repeat(lambda _: body(), otherwise, until=lambda _: logical_not(condition), at_most=1)
+
+
+def lookup(table: Any, index: Any) -> Any:
+    """Entry ⌊index⌋ of a table of numbers; the first or the last one where there is none."""
+    values = np.asarray(table, dtype=float, order="C")
+    if values.ndim != 1 or not values.size:
+        raise ValueError(f"table: expected numbers, shape (n,), got shape {values.shape}")
+    if isinstance(index, Node):
+        return index.graph.lookup(values, index)
+    if isinstance(index, np.ndarray):
+        inside = np.where(index >= 0, index, 0.0)
+        return values[np.minimum(inside, len(values) - 1).astype(int)]
+    return float(values[int(min(max(index, 0), len(values) - 1))]) if index == index else float(values[0])
 
 
 def _choose(op: str, a: Any, b: Any) -> Any:

@@ -5,10 +5,12 @@ import struct
 import llvmlite.binding as llvm
 import pytest
 
+from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
 from featherweight.compiler.mailbox import emit_handover
 from featherweight.compiler.target import Target
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
+from featherweight.scalar import lookup
 
 llvm.initialize_all_targets()
 llvm.initialize_all_asmprinters()
@@ -24,6 +26,7 @@ TARGETS = {
 }
 MACHINE = {"linux-arm64": 183, "linux-avx2": 62, "linux-avx512": 62}  # e_machine of ELF
 KERNEL = FORWARD_DYNAMICS._make(branching_robot(), ())
+REPEATS = kernel(lambda a, b: [*nested(a, b), lookup([1.0, 2.0], a)], 2, 5)
 
 
 def text(data, start):
@@ -87,10 +90,10 @@ def symbols(data):
 def test_code_for_other_machines_needs_nothing_from_outside(name, lanes):
     target = TARGETS[name]
     width = 1 if lanes == "one" else target.width
-    data = target.object_code(KERNEL.ir(width, target))
-    defined, undefined = symbols(data)
-    assert {"run", "entry"} <= defined
-    assert undefined == set()
+    for each in (KERNEL, REPEATS):
+        defined, undefined = symbols(target.object_code(each.ir(width, target)))
+        assert {"run", "entry"} <= defined
+        assert undefined == set()
 
 
 @pytest.mark.parametrize("name", TARGETS)

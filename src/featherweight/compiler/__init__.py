@@ -1,7 +1,8 @@
 """From a function of scalars to SIMD machine code. Knows no dynamics; nothing above it knows LLVM."""
 
-from featherweight.compiler.graph import Condition, Graph, Node
+from featherweight.compiler.graph import Graph
 from featherweight.compiler.kernel import Argument, Kernel, interpret
+from featherweight.compiler.node import Condition, Node
 from featherweight.compiler.pool import thread_count, threads
 from featherweight.compiler.target import compiling
 

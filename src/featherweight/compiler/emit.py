@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from featherweight.compiler.graph import BOOLEANS, COMPARISONS
-from featherweight.compiler.plan import Chunk, Elementary, Plan
+from featherweight.compiler.plan import Plan
+from featherweight.compiler.schedule import Chunk, Elementary, Turn
 
 # slots read by a chunk are never written by it: let loads move past stores
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
@@ -27,6 +28,7 @@ class Lanes:
         self.real = f"<{width} x double>" if vector else "double"
         self.int = f"<{width} x i64>" if vector else "i64"
         self.bool = f"<{width} x i1>" if vector else "i1"
+        self.pointer = f"<{width} x ptr>" if vector else "ptr"
         self.suffix = f"v{width}f64" if vector else "f64"
 
     def literal(self, value: float) -> str:
@@ -38,11 +40,12 @@ class Lanes:
 
     def declarations(self) -> str:
         T, s = self.real, self.suffix
+        gather = f"declare {T} @llvm.masked.gather.{s}.v{self.width}p0({self.pointer}, i32, {self.bool}, {T})\n"
         return (
             f"declare {T} @llvm.fma.{s}({T}, {T}, {T})\n"
             f"declare {T} @llvm.sqrt.{s}({T})\n"
             f"declare {T} @llvm.fabs.{s}({T})\n"
-        )
+        ) + (gather if self.width > 1 else "")
 
 
 def emit_steps(plan: Plan, lanes: Lanes) -> str:
@@ -57,15 +60,18 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
         if isinstance(step, Elementary):
             calls.append(_elementary_call(plan, step, lanes))
             continue
+        if isinstance(step, Turn):
+            calls += _turn(step, lanes)
+            continue
         signature = step.signature()
         own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
         if uses[signature] == 1:
-            functions.append(_Function(step, lanes, plan, own).text(f"@chunk{k}"))
+            functions.append(_Function(step, lanes, plan.lookups, plan, own).text(f"@chunk{k}"))
             calls.append(f"call void @chunk{k}(ptr %ws)")
             continue
         if signature not in names:
             names[signature] = f"@shared{k}"
-            functions.append(_Function(step, lanes).text(names[signature]))
+            functions.append(_Function(step, lanes, plan.lookups).text(names[signature]))
         calls.append(
             f"call void {names[signature]}(ptr %ws, ptr getelementptr (i64, ptr @places, i64 {len(places)}), "
             f"ptr getelementptr (double, ptr @constants, i64 {len(constants)}))"
@@ -74,7 +80,12 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
         constants += step.constants
 
     scalar = Lanes(1)
-    body = "\n  ".join(calls)
+    counters = [
+        f"%turns{step.repeat.number} = alloca i64"
+        for step in plan.steps
+        if isinstance(step, Turn) and step.kind == "begin"
+    ]
+    body = "\n  ".join([*counters, *calls])
     tables = [
         _table("@places", "i64", [str(p) for p in places]),
         _table("@constants", "double", [scalar.literal(c) for c in constants]),
@@ -82,6 +93,7 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
             _table(f"@arguments{level}", "i64", [str(lanes.bytes * slot) for slot in slots])
             for level, slots in plan.argument_slots.items()
         ),
+        *(_bytes(f"@lookup{k}", data) for k, data in enumerate(plan.lookups)),
     ]
     return (
         "".join(tables)
@@ -96,6 +108,45 @@ def _table(name: str, kind: str, values: list[str]) -> str:
     return f"{name} = internal constant [{len(values)} x {kind}] {body}, align 64\n"
 
 
+def _bytes(name: str, data: bytes) -> str:
+    text = "".join(f"\\{byte:02X}" for byte in data)
+    return f'{name} = internal constant [{len(data)} x i8] c"{text}", align 64\n'
+
+
+def _turn(turn: Turn, lanes: Lanes) -> list[str]:
+    """Instructions at a place in a repeat."""
+    k, T, w = turn.repeat.number, lanes.real, lanes.width
+    lines = []
+    for n, (source, target) in enumerate(turn.copies):
+        name = f"%{turn.kind}{k}.{n}"
+        lines += [
+            f"{name}s = getelementptr {T}, ptr %ws, i64 {source}",
+            f"{name} = load {T}, ptr {name}s, align {lanes.bytes}",
+            f"{name}t = getelementptr {T}, ptr %ws, i64 {target}",
+            f"store {T} {name}, ptr {name}t, align {lanes.bytes}",
+        ]
+    if turn.kind == "begin":
+        return [*lines, f"store i64 0, ptr %turns{k}", f"br label %test{k}", f"\ntest{k}:"]
+    if turn.kind == "test":
+        lines = [
+            f"%donep{k} = getelementptr {T}, ptr %ws, i64 {turn.slot}",
+            f"%done{k} = load {T}, ptr %donep{k}, align {lanes.bytes}",
+            f"%lanes{k} = fcmp une {T} %done{k}, {lanes.literal(0.0)}",
+        ]
+        if w > 1:
+            lines += [f"%bits{k} = bitcast {lanes.bool} %lanes{k} to i{w}", f"%all{k} = icmp eq i{w} %bits{k}, -1"]
+        return [*lines, f"br i1 %{'all' if w > 1 else 'lanes'}{k}, label %end{k}, label %body{k}", f"\nbody{k}:"]
+    return [
+        *lines,
+        f"%turn{k} = load i64, ptr %turns{k}",
+        f"%turn{k}n = add i64 %turn{k}, 1",
+        f"store i64 %turn{k}n, ptr %turns{k}",
+        f"%again{k} = icmp slt i64 %turn{k}n, {turn.repeat.at_most}",
+        f"br i1 %again{k}, label %test{k}, label %end{k}",
+        f"\nend{k}:",
+    ]
+
+
 def _elementary_call(plan: Plan, step: Elementary, lanes: Lanes) -> str:
     argument, sin, cos = (lanes.bytes * plan.base[name, step.level] for name in ("argument", "sin", "cos"))
     return (
@@ -108,8 +159,10 @@ class _Function:
     """One chunk as a function: fixed places and literal constants if it is called once (`plan` and its
     own places are given), places and constants from tables if it is shared."""
 
-    def __init__(self, chunk: Chunk, lanes: Lanes, plan: Plan | None = None, own: Sequence[int] = ()) -> None:
-        self.chunk, self.lanes, self.plan, self.own = chunk, lanes, plan, own
+    def __init__(
+        self, chunk: Chunk, lanes: Lanes, lookups: list[bytes], plan: Plan | None = None, own: Sequence[int] = ()
+    ) -> None:
+        self.chunk, self.lanes, self.lookups, self.plan, self.own = chunk, lanes, lookups, plan, own
         self.lines: list[str] = []
         self.loaded: dict[tuple, str] = {}
         self.is_bool = [op[0] in BOOLEANS for op in chunk.code]
@@ -199,6 +252,9 @@ class _Function:
         elif op == "select":
             c, a, b = self._truth(refs[0]), self._value(refs[1]), self._value(refs[2])
             self.lines.append(f"{out} = select {lanes.bool} {c}, {lanes.real} {a}, {lanes.real} {b}")
+        elif op == "lookup":
+            table = refs[1][1]
+            self.lines += _lookup(out, self._value(refs[0]), f"@lookup{table}", len(self.lookups[table]) // 8, lanes)
         else:
             x = [self._value(r) for r in refs]
             self.lines += _arithmetic(out, op, x, lanes)
@@ -254,3 +310,24 @@ def _arithmetic(out: str, op: str, x: list[str], lanes: Lanes) -> list[str]:
             f"{out} = select {lanes.bool} {out}c, {T} {x[0]}, {T} {x[1]}",
         ]
     raise NotImplementedError(f"the compiler has no operation {op!r}")
+
+
+def _lookup(out: str, index: str, table: str, size: int, lanes: Lanes) -> list[str]:
+    """Entry ⌊index⌋ of a table; below, above and NaN are the first, the last and the first entry."""
+    T, w = lanes.real, lanes.width
+    zero, last = lanes.literal(0.0), lanes.literal(size - 1.0)
+    load = f"load double, ptr {out}p"
+    if w > 1:
+        load = (
+            f"call {T} @llvm.masked.gather.{lanes.suffix}.v{w}p0({lanes.pointer} {out}p, i32 8, {lanes.bool} "
+            f"splat (i1 true), {T} poison)"
+        )
+    return [
+        f"{out}g = fcmp oge {T} {index}, {zero}",
+        f"{out}a = select {lanes.bool} {out}g, {T} {index}, {T} {zero}",
+        f"{out}l = fcmp olt {T} {out}a, {last}",
+        f"{out}b = select {lanes.bool} {out}l, {T} {out}a, {T} {last}",
+        f"{out}i = fptosi {T} {out}b to {lanes.int}",
+        f"{out}p = getelementptr double, ptr {table}, {lanes.int} {out}i",
+        f"{out} = {load}",
+    ]

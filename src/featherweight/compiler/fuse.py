@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from featherweight.compiler.graph import LEAVES, Graph
+from featherweight.compiler.graph import LEAVES, NUMBERED, Graph, Repeat, operands
 
 SUMS = frozenset(("add", "sub"))
 
@@ -24,7 +24,11 @@ class Program:
     op: list[str] = field(default_factory=list)
     args: list[tuple] = field(default_factory=list)
     region: list[int] = field(default_factory=list)
-    order: list[int] = field(default_factory=list)  # operations without the leaves
+    order: list[int] = field(default_factory=list)  # operations without the leaves and results of repeats
+    scope_of: list[int] = field(default_factory=lambda: [0])  # of each region
+    parent: list[int] = field(default_factory=lambda: [0])  # of each scope
+    repeats: dict[int, Repeat] = field(default_factory=dict)  # by node
+    lookups: list[bytes] = field(default_factory=list)
 
     def append(self, op: str, args: tuple, region: int) -> int:
         """A new node; its number."""
@@ -41,9 +45,8 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
     order = _live(op, args, nodes)
     readers = [0] * len(op)
     for i in order:
-        if op[i] not in LEAVES:
-            for a in args[i]:
-                readers[a] += 1
+        for a in operands(op[i], args[i]):
+            readers[a] += 1
     for i in nodes:
         readers[i] += 1
 
@@ -55,7 +58,7 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
                 if op[a] in SUMS and readers[a] == 1 and region[a] == region[i]:
                     inner[a] = 1
 
-    program = Program(graph.table)
+    program = Program(graph.table, scope_of=graph.scope_of, parent=graph.parent, lookups=graph.lookups)
     new: dict[int, int] = {}
     for i in order:
         if op[i] in LEAVES:
@@ -63,14 +66,18 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
         elif op[i] in SUMS:
             if not inner[i]:
                 new[i] = _chain(program, _terms(op, args, inner, i), new, op, args, region[i])
+        elif op[i] in NUMBERED:
+            new[i] = program.append(op[i], (new[args[i][0]], args[i][1]), region[i])
         else:
             new[i] = program.append(op[i], tuple(new[a] for a in args[i]), region[i])
+        if i in graph.repeats:
+            program.repeats[new[i]] = graph.repeats[i]
     results = [o if isinstance(o, float) else new[o] for o in outputs]
     # products that went into a chain are not needed any more
     program.order = [
         i
         for i in _live(program.op, program.args, [r for r in results if not isinstance(r, float)])
-        if program.op[i] not in LEAVES
+        if program.op[i] not in LEAVES and program.op[i] != "result"
     ]
     return program, results
 
@@ -122,7 +129,7 @@ def _live(op: list[str], args: list[tuple], outputs: list[int]) -> list[int]:
     for i in outputs:
         alive[i] = 1
     for i in range(len(op) - 1, -1, -1):
-        if alive[i] and op[i] not in LEAVES:
-            for a in args[i]:
+        if alive[i]:
+            for a in operands(op[i], args[i]):
                 alive[a] = 1
     return [i for i, a in enumerate(alive) if a]

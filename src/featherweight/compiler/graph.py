@@ -10,16 +10,20 @@ from __future__ import annotations
 import math
 import operator
 import struct
-import sys
-from collections.abc import Callable
-from typing import Any, NoReturn
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-LEAVES = frozenset(("input", "constant", "table"))
+from featherweight.compiler.node import CONSTANTS, Condition, Node, other_trace
+
+LEAVES = frozenset(("input", "constant", "table", "carry"))
+NUMBERED = frozenset(("result", "lookup"))  # one argument, and a number that is no node
 COMPARISONS = frozenset(("lt", "le", "eq"))
 LOGIC = frozenset(("and", "or", "not"))
-CONSTANTS = frozenset(("constant", "table"))
 FOLD: dict[str, Callable[..., float]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -28,8 +32,31 @@ FOLD: dict[str, Callable[..., float]] = {
     "neg": operator.neg,
     "reciprocal": lambda x: 1.0 / x if x else math.nan,
 }
-KNOWN = {"sqrt": math.sqrt, "sin": math.sin, "cos": math.cos}
 BOOLEANS = COMPARISONS | LOGIC
+LARGEST_LOOKUP = 1 << 20  # entries
+_now = threading.local()
+
+
+def operands(op: str, args: tuple) -> tuple[int, ...]:
+    """Those of a node's arguments that are nodes."""
+    if op in LEAVES:
+        return ()
+    return args[:1] if op in NUMBERED else args
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A loop in the trace: what is tested before each turn, and what a turn does, are scopes of their own.
+
+    Its node has the arguments (first values, next values), each of them `size` numbers and, last, whether the lane is
+    done; leaf ("carry", (number, k)) is the k-th of them in a turn, node ("result", (node, k)) after the last turn.
+    """
+
+    number: int
+    test: int
+    body: int
+    size: int
+    at_most: int
 
 
 class Graph:
@@ -40,12 +67,35 @@ class Graph:
         self.args: list[tuple] = []
         self.region: list[int] = []
         self.table: list[float] = []  # values of the model constants
+        self.repeats: dict[int, Repeat] = {}  # by node
+        self.lookups: list[bytes] = []  # tables of numbers that can be indexed
+        self.scope_of: list[int] = [0]  # of each region
+        self.parent: list[int] = [0]  # of each scope; 0 is the outermost
         self._known: dict[tuple, Node] = {}
+        self._own: list[tuple] = []  # keys that were added in the scope that is open
+        self._begun = 0  # repeats
+        self._done: Condition | None = None  # in the repeat that is open: which lanes are done
         self._region = 0
+        self._scope = 0
+
+    @contextmanager
+    def written(self) -> Iterator[Graph]:
+        """While this is the trace that is being written."""
+        before, _now.graph = Graph.tracing(), self
+        try:
+            yield self
+        finally:
+            _now.graph = before
+
+    @staticmethod
+    def tracing() -> Graph | None:
+        """The trace that is being written in this thread."""
+        return getattr(_now, "graph", None)
 
     def mark(self) -> None:
         """Begin a new region: code that may become a function of its own."""
-        self._region += 1
+        self._region = len(self.scope_of)
+        self.scope_of.append(self._scope)
 
     def input(self, array: int, position: int) -> Node:
         """Leaf: entry `position` of input array number `array`."""
@@ -68,6 +118,8 @@ class Graph:
         node = self._known.get(key)
         if node is None:
             node = self._known[key] = Node(self, len(self.op))
+            if op not in LEAVES:
+                self._own.append(key)
             self.op.append(op)
             self.args.append(args)
             self.region.append(self._region)
@@ -96,269 +148,67 @@ class Graph:
         """A node for a number."""
         if type(value) is Node:
             if value.graph is not self:
-                raise _other_trace()
+                raise other_trace()
             return value
         if type(value) is Condition:
             raise TypeError("a condition is not a number; use featherweight.scalar.where(condition, 1.0, 0.0)")
         return self.constant(float(value))
 
+    # ---- structured operations
 
-class Node:
-    """A scalar that is not a number yet: arithmetic on it adds operations to the trace."""
+    def repeat(
+        self,
+        body: Callable[[list[Any]], Sequence[Any]],
+        carry: Sequence[Any],
+        until: Callable[[list[Any]], Any],
+        at_most: int,
+    ) -> list[Any]:
+        """carry = body(carry) until until(carry) holds, at most so many times, in each lane for itself."""
+        number, size = self._begun, len(carry)
+        self._begun += 1
+        before = Condition(self, self._node("carry", (number, size)).id)
+        values = [self._node("carry", (number, k)) for k in range(size)]
+        first = [self.lift(x).id for x in carry]
+        first.append(self.constant(0.0).id if self._done is None else self._done.id)
+        outside, keys, enclosing = self._scope, self._own, self._done
+        try:
+            self._own = []
+            test = self._open(outside)
+            ends = until(list(values))
+            if not isinstance(ends, (Condition, bool, np.bool_)):
+                raise TypeError(f"repeat: expected until to return a condition, got {type(ends).__name__}")
+            done = before | bool(ends) if isinstance(ends, np.bool_) else before | ends
+            if not isinstance(done, Condition):  # known to end before the first turn
+                return list(carry)
+            self._done = done
+            inside = self._open(test)
+            after = list(body(list(values)))
+            if len(after) != size:
+                raise ValueError(
+                    f"repeat: expected the body to return {size} values, as it was given, got {len(after)}"
+                )
+            after = [old if new is old else done.select(old, new) for old, new in zip(values, after, strict=True)]
+        finally:
+            for key in self._own:
+                del self._known[key]
+            self._own, self._scope, self._done = keys, outside, enclosing
+            self.mark()
+        node = self._node("repeat", (*first, *(x.id for x in after), done.id))
+        self.repeats[node.id] = Repeat(number, test, inside, size, at_most)
+        return [self._node("result", (node.id, k)) for k in range(size)]
 
-    __slots__ = ("graph", "id")
-    __array_ufunc__ = None  # NumPy scalars leave the arithmetic to us
+    def _open(self, parent: int) -> int:
+        """A new scope."""
+        self._scope = len(self.parent)
+        self.parent.append(parent)
+        self.mark()
+        return self._scope
 
-    def __init__(self, graph: Graph, id: int) -> None:
-        self.graph = graph
-        self.id = id
-
-    def _unary(self, op: str) -> Node:
-        g = self.graph
-        return g._folded(op, self.id) if g.op[self.id] in CONSTANTS else g._node(op, (self.id,))
-
-    def _is(self, op: str) -> bool:
-        return self.graph.op[self.id] == op
-
-    def value(self) -> float | None:
-        """The number of a constant leaf, None for everything else."""
-        op, args = self.graph.op[self.id], self.graph.args[self.id]
-        if op == "table":
-            return self.graph.table[args[0]]
-        return struct.unpack("<d", args[0])[0] if op == "constant" else None
-
-    def _arg(self, k: int) -> Node:
-        return Node(self.graph, self.graph.args[self.id][k])
-
-    def _each(self, array: np.ndarray, op: Callable[[Any, Any], Any]) -> np.ndarray:
-        """With every entry of an array, as NumPy does for numbers."""
-        result = np.empty(array.shape, dtype=object)
-        for index in np.ndindex(array.shape):
-            result[index] = op(self, array[index])
-        return result
-
-    def sin(self) -> Any:
-        """For np.sin of an array of traced values."""
-        return self.unary("sin")
-
-    def cos(self) -> Any:
-        """For np.cos of an array of traced values."""
-        return self.unary("cos")
-
-    def sqrt(self) -> Any:
-        """For np.sqrt of an array of traced values."""
-        return self.unary("sqrt")
-
-    def __add__(self, other: Any) -> Any:
-        g = self.graph
-        if type(other) is not Node:
-            if type(other) is np.ndarray:
-                return self._each(other, operator.add)
-            if other == 0:
-                return self
-        other = g.lift(other)
-        if g.op[other.id] == "neg":
-            return self - other._arg(0)
-        if g.op[self.id] == "neg":
-            return other - self._arg(0)
-        return g._binary("add", self.id, other.id)
-
-    def __radd__(self, other: Any) -> Any:
-        if type(other) is np.ndarray:
-            return self._each(other, operator.add)
-        if other == 0:
-            return self
-        return self.graph.lift(other) + self
-
-    def __sub__(self, other: Any) -> Any:
-        g = self.graph
-        if type(other) is not Node:
-            if type(other) is np.ndarray:
-                return self._each(other, operator.sub)
-            if other == 0:
-                return self
-        other = g.lift(other)
-        if self.id == other.id:
-            return 0.0
-        if g.op[other.id] == "neg":
-            return self + other._arg(0)
-        if g.op[self.id] == "neg":
-            return -(self._arg(0) + other)
-        return g._binary("sub", self.id, other.id)
-
-    def __rsub__(self, other: Any) -> Any:
-        if type(other) is np.ndarray:
-            return self._each(other, lambda x, y: y - x)
-        if other == 0:
-            return -self
-        return self.graph.lift(other) - self
-
-    def __mul__(self, other: Any) -> Any:
-        g = self.graph
-        if type(other) is not Node:
-            if type(other) is np.ndarray:
-                return self._each(other, operator.mul)
-            if other == 0:
-                return 0.0
-            if other == 1:
-                return self
-            if other == -1:
-                return -self
-        other = g.lift(other)
-        op = g.op
-        if op[self.id] == "neg":
-            return -(self._arg(0) * other)
-        if op[other.id] == "neg":
-            return -(self * other._arg(0))
-        if op[self.id] == "reciprocal" and g.args[self.id][0] == other.id:
-            return 1.0
-        if op[other.id] == "reciprocal" and g.args[other.id][0] == self.id:
-            return 1.0
-        return g._binary("mul", self.id, other.id)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self * other
-
-    def __truediv__(self, other: Any) -> Any:
-        if type(other) is not Node:
-            if type(other) is np.ndarray:
-                return self._each(other, operator.truediv)
-            if other == 1:
-                return self
-            if other == -1:
-                return -self
-        other = self.graph.lift(other)
-        if self.id == other.id:
-            return 1.0
-        if other._is("neg"):
-            return -(self / other._arg(0))
-        return self.graph._binary("div", self.id, other.id)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        if type(other) is np.ndarray:
-            return self._each(other, lambda x, y: y / x)
-        if other == 0:
-            return 0.0
-        if self._is("neg"):
-            return -(other / self._arg(0))
-        if other == 1:
-            return self._unary("reciprocal")
-        return self.graph.lift(other) / self
-
-    def __neg__(self) -> Node:
-        if self._is("neg"):
-            return self._arg(0)
-        return self._unary("neg")
-
-    def __pos__(self) -> Node:
-        return self
-
-    def __pow__(self, exponent: int) -> Any:
-        if exponent == 2:
-            return self * self
-        raise TypeError(f"a traced value can only be raised to the power 2, not {exponent!r}; write out the product")
-
-    def __abs__(self) -> Node:
-        return self.graph._node("abs", (self.id,))
-
-    def unary(self, op: str) -> Any:
-        """sqrt, sin, cos: `op` of this value; of a known number, the number."""
-        value = self.value()
-        if value is not None and op in KNOWN:
-            return KNOWN[op](value)
-        return self.graph._node(op, (self.id,))
-
-    def binary(self, op: str, other: Any) -> Node:
-        """min, max: `op` of this value and another."""
-        return self.graph._node(op, (self.id, self.graph.lift(other).id))
-
-    def __lt__(self, other: Any) -> Condition:
-        return self._compare("lt", other)
-
-    def __le__(self, other: Any) -> Condition:
-        return self._compare("le", other)
-
-    def __gt__(self, other: Any) -> Condition:
-        return self.graph.lift(other)._compare("lt", self)
-
-    def __ge__(self, other: Any) -> Condition:
-        return self.graph.lift(other)._compare("le", self)
-
-    def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
-        return self._compare("eq", other)
-
-    def __ne__(self, other: Any) -> Condition:  # type: ignore[override]
-        return ~self._compare("eq", other)
-
-    __hash__ = object.__hash__
-
-    def _compare(self, op: str, other: Any) -> Condition:
-        return Condition(self.graph, self.binary(op, other).id)
-
-    def __bool__(self) -> NoReturn:
-        raise _no_truth_value()
-
-    def __float__(self) -> NoReturn:
-        frame = sys._getframe(1)
-        raise TypeError(
-            f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value is not a number yet; "
-            "use featherweight.scalar (sin, cos, sqrt, where …) in place of math or numpy"
-        )
-
-    def __repr__(self) -> str:
-        return f"<traced {self.graph.op[self.id]} {self.id}>"
-
-
-class Condition:
-    """A comparison of traced values: true in some lanes, false in others. Combine with & | ~."""
-
-    __slots__ = ("graph", "id")
-    __array_ufunc__ = None
-
-    def __init__(self, graph: Graph, id: int) -> None:
-        self.graph = graph
-        self.id = id
-
-    def __and__(self, other: Condition | bool) -> Condition | bool:
-        if isinstance(other, (bool, np.bool_)):
-            return self if other else False
-        return self._combined("and", other)
-
-    def __or__(self, other: Condition | bool) -> Condition | bool:
-        if isinstance(other, (bool, np.bool_)):
-            return True if other else self
-        return self._combined("or", other)
-
-    __rand__, __ror__ = __and__, __or__
-
-    def __invert__(self) -> Condition:
-        return Condition(self.graph, self.graph._node("not", (self.id,)).id)
-
-    def _combined(self, op: str, other: Condition) -> Condition:
-        if other.graph is not self.graph:
-            raise _other_trace()
-        return Condition(self.graph, self.graph._node(op, (self.id, other.id)).id)
-
-    def select(self, if_true: Any, if_false: Any) -> Node:
-        """`if_true` where this holds, else `if_false`."""
-        g = self.graph
-        return g._node("select", (self.id, g.lift(if_true).id, g.lift(if_false).id))
-
-    def __bool__(self) -> NoReturn:
-        raise _no_truth_value()
-
-    def __repr__(self) -> str:
-        return f"<traced {self.graph.op[self.id]} {self.id}>"
-
-
-def _other_trace() -> TypeError:
-    return TypeError("a traced value was kept from an earlier trace; compute it anew inside the function")
-
-
-def _no_truth_value() -> TypeError:
-    frame = sys._getframe(2)
-    return TypeError(
-        f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value has no truth value yet, because this code "
-        "becomes a program for any state; use featherweight.scalar.where(condition, a, b) in place of if, "
-        "and & | ~ in place of and, or, not"
-    )
+    def lookup(self, table: np.ndarray, index: Node) -> Node:
+        """Entry ⌊index⌋ of a table of numbers, the first or last one if there is none."""
+        if table.size > LARGEST_LOOKUP:
+            raise ValueError(f"table: expected at most {LARGEST_LOOKUP} numbers, got {table.size}")
+        data = table.tobytes()
+        if data not in self.lookups:
+            self.lookups.append(data)
+        return self._node("lookup", (index.id, self.lookups.index(data)))

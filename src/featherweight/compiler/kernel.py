@@ -19,7 +19,8 @@ import numpy as np
 from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, check_out, first_not_finite
 from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
 from featherweight.compiler.code import Code
-from featherweight.compiler.graph import Graph, Node
+from featherweight.compiler.graph import Graph
+from featherweight.compiler.node import Node
 from featherweight.compiler.target import Target, compiling, host
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class Kernel:
         graph = Graph()
         inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
         scalars: Scalars = [[graph.input(k, j) for j in range(a.size)] for k, a in enumerate(inputs)]
-        results, check = self.function(scalars, graph.model_constant, graph.mark)
+        with graph.written():
+            results, check = self.function(scalars, graph.model_constant, graph.mark)
         entries: list[int | float] = []
         for value in [*(x for result in results for x in result), check]:
             number = value.value() if isinstance(value, Node) else float(value)
