@@ -112,6 +112,9 @@ __all__ = [
 ]
 
 
+_LATE = {"actuators": "featherweight.simulation.actuators", "integrators": "featherweight.integrators"}
+
+
 def __getattr__(name: str) -> _typing.Any:
     """Reading files and simulation are imported when they are first needed."""
     if name in ("lint", "load", "loads", "save_urdf"):
@@ -122,8 +125,8 @@ def __getattr__(name: str) -> _typing.Any:
         from featherweight import simulation
 
         return getattr(simulation, name)
-    if name == "integrators":
+    if name in ("actuators", "integrators"):
         import importlib
 
-        return importlib.import_module("featherweight.integrators")
+        return importlib.import_module(_LATE[name])
     raise AttributeError(f"module 'featherweight' has no attribute {name!r}")

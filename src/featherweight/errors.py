@@ -18,11 +18,12 @@ class ModelError(ValueError):
 
 
 class SimulationError(RuntimeError):
-    """A simulation failed: when and why. `trajectory` has everything up to there."""
+    """A simulation failed: when and why. `trajectory` has everything up to there, `last` the last 100 states, one for
+    each step, whatever `record_every` was."""
 
-    def __init__(self, message: str, trajectory: object = None) -> None:
+    def __init__(self, message: str, trajectory: object = None, last: object = None) -> None:
         super().__init__(message)
-        self.trajectory = trajectory
+        self.trajectory, self.last = trajectory, last
 
 
 class ConvergenceError(SimulationError):

@@ -21,7 +21,7 @@ def emit_driver(
     outputs: list,
     check_slot: int,
     target: Target,
-    loop: tuple[int, int] | None = None,
+    loop: tuple[int, int, int] | None = None,
     slots: list[int] | None = None,
 ) -> str:
     """Functions `@rows` and `@run`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries)."""

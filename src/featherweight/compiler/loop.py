@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,8 @@ from featherweight.compiler.target import Target, host
 class Loop:
     """step(carry, given, constants) -> carry', records; traced once, compiled like any kernel.
 
-    `carry` goes from step to step, `given` has new rows for every step, `constants` hold for all steps.
+    `carry` goes from step to step, `given` has new rows for every step, `constants` hold for all steps. The history of
+    the first `recorded` parts of the carry can be kept, of the others only what they are at the end.
     """
 
     def __init__(
@@ -34,49 +34,71 @@ class Loop:
         constants: Sequence[Argument],
         records: Sequence[tuple[int, ...]],
         function: Function,
+        recorded: int,
         fingerprint: str | None = None,
     ) -> None:
-        self.carry, self.given, self.constants, self.records = tuple(carry), tuple(given), tuple(constants), records
         outputs = [*(a.shape for a in carry), *records]
-        fingerprint = fingerprint and f"loop {len(carry)} {len(given)} {fingerprint}"
+        fingerprint = fingerprint and f"loop {len(carry)} {len(given)} {recorded} {fingerprint}"
         inputs = [*carry, *given, *constants]
         self.kernel = _LoopKernel(name, inputs, outputs, function, lambda _: "", fingerprint=fingerprint)
-        self.kernel.sizes = len(carry), len(given)
+        self.kernel.sizes = len(carry), len(given), recorded
 
     def run(
         self,
         carry: Sequence[np.ndarray],
         given: Sequence[np.ndarray],
         constants: Sequence[np.ndarray],
+        states: Sequence[np.ndarray],
+        records: Sequence[np.ndarray],
         steps: int,
         every: int,
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Rows (count, n) of the carry, (count, steps, n) of what is given, (count or 1, n) of constants.
+    ) -> None:
+        """Run so many steps and write down every so many; `every` divides `steps`.
 
-        Returns the carry at the beginning and after every so many steps, (count, steps // every + 1, n), and the
-        records of the steps that begin there, (count, steps // every, n). `every` divides `steps`.
+        Takes rows (count, n) of the carry, (count, steps, n) of what is given, (count or 1, n) of constants. Writes
+        the carry at the beginning and after every so many steps into `states`, (count, steps // every + 1, n), or
+        (count, n) for what is not recorded, and the records of the steps that begin there into (count, steps // every,
+        n). They may be parts of larger arrays as long as a row is in one piece, and the carry may be a part of them.
         """
-        count, samples = len(carry[0]), steps // every
-        results = [np.empty((count, samples + 1, prod(a.shape))) for a in self.carry]
-        records = [np.empty((count, samples, prod(shape))) for shape in self.records]
-        if count == 0:
-            return results, records
-        arrays = [*carry, *given, *constants, *results, *records]
+        count = len(carry[0])
+        if count:
+            call = self.call(carry, given, constants, states, records, steps, every)
+            self.code(count).run_rows(ctypes.addressof(call), count, repeated=steps)
+
+    def program(self) -> str:
+        """The step as a text, the same in every process."""
+        return self.kernel.ir(1, host())
+
+    def code(self, count: int) -> Code:
+        """Native code for so many rows."""
+        return self.kernel.code(1 if count == 1 else host().width)
+
+    def call(
+        self,
+        carry: Sequence[np.ndarray],
+        given: Sequence[np.ndarray],
+        constants: Sequence[np.ndarray],
+        states: Sequence[np.ndarray],
+        records: Sequence[np.ndarray],
+        steps: int,
+        every: int,
+    ) -> ctypes.Array[ctypes.c_int64]:
+        """What `run` hands to the native code."""
+        count = len(carry[0])
+        arrays = [*carry, *given, *constants, *states, *records]
         call = (ctypes.c_int64 * (ARRAYS + 2 * len(arrays) + 2))()
         call[COUNT] = count
         for k, array in enumerate(arrays):
             call[ARRAYS + 2 * k] = address_of(array)
             call[ARRAYS + 2 * k + 1] = 0 if len(array) == 1 and count > 1 else array.strides[0]
         call[ARRAYS + 2 * len(arrays)], call[ARRAYS + 2 * len(arrays) + 1] = steps, every
-        code = self.kernel.code(1 if count == 1 else host().width)
-        code.run_rows(ctypes.addressof(call), count, repeated=steps)
-        return results, records
+        return call
 
 
 class _LoopKernel(Kernel):
     """A kernel whose driver repeats the step."""
 
-    sizes: tuple[int, int]
+    sizes: tuple[int, int, int]
 
     def ir(self, width: int, target: Target) -> str:
         from featherweight.compiler.module import emit_module

@@ -13,12 +13,12 @@ def emit_loop_rows(
     inputs: list[tuple[int, int]],
     outputs: list[tuple[int, int]],
     slots: list[int],
-    sizes: tuple[int, int],
+    sizes: tuple[int, int, int],
     windows: bool,
 ) -> str:
     """`@rows(call, ws, first, end)`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries),
     `slots` those of all output entries."""
-    carry, given = sizes
+    carry = sizes[0]
     T = lanes.real
     targets = [slot + j for n, slot in inputs[:carry] for j in range(n)]  # where the carry lives
     pairs = [(source, to) for source, to in zip(slots, targets, strict=False) if source != to]
@@ -33,7 +33,7 @@ def emit_loop_rows(
         read.append(f"%c{k} = load {T}, ptr %cp{k}, align {lanes.bytes}")
         written.append(f"store {T} %c{k}, ptr %dp{k}, align {lanes.bytes}")
     table = _table("@carry", targets) + _table("@from", [p[0] for p in plain]) + _table("@to", [p[1] for p in plain])
-    before, once, each, at_sample, at_step = _moves(lanes, inputs, outputs, carry, given)
+    before, once, each, at_sample, at_step = _moves(lanes, inputs, outputs, sizes)
     words = ARRAYS + 2 * (len(inputs) + len(outputs))
     return f"""{table}
 define internal i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end) noinline #0 {{
@@ -110,9 +110,10 @@ def _table(name: str, slots: list[int]) -> str:
 
 
 def _moves(
-    lanes: Lanes, inputs: list[tuple[int, int]], outputs: list[tuple[int, int]], carry: int, given: int
+    lanes: Lanes, inputs: list[tuple[int, int]], outputs: list[tuple[int, int]], sizes: tuple[int, int, int]
 ) -> tuple[list[str], ...]:
     """Lines that load the arrays' places; that pack once, pack at each step, unpack the carry, unpack the records."""
+    carry, given, recorded = sizes
     before: list[str] = []
     for k in range(len(inputs) + len(outputs)):
         word = ARRAYS + 2 * k
@@ -146,7 +147,7 @@ def _moves(
         if n == 0:
             continue
         lines += [
-            f"%byte{k} = mul i64 %index, {8 * n}",
+            f"%byte{k} = mul i64 %index, {0 if recorded <= j < carry else 8 * n}",
             f"%at{k} = getelementptr i8, ptr %ptr{k}, i64 %byte{k}",
             f"%flag{k} = call {lanes.int} @unpack(ptr %at{k}, i64 %stride{k}, i64 %row, i64 %last, ptr %ws, "
             f"ptr getelementptr (i32, ptr {table}, i64 {start}), i64 {n})",

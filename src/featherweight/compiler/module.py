@@ -16,10 +16,13 @@ Shapes = list[tuple[int, ...]]
 
 
 def emit_module(
-    plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target: Target, loop: tuple[int, int] | None = None
+    plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target: Target, loop: tuple[int, int, int] | None = None
 ) -> str:
-    """IR text with `@run` and `@entry`. The plan's last output is the check. With `loop`, how many of the inputs are
-    carry and how many are given for each step, `@run` repeats the plan, and there is no entry."""
+    """IR text with `@run` and `@entry`. The plan's last output is the check.
+
+    With `loop` (how many of the inputs are carry, how many are given for each step, of how much of the carry a history
+    is kept) `@run` repeats the plan, and there is no entry.
+    """
     lanes, native = Lanes(width), Lanes(target.width)
     in_blocks = [(prod(shape), plan.base["input", k]) for k, shape in enumerate(inputs)]
     out_blocks, entry = [], 0

@@ -14,6 +14,8 @@ Acceleration = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
 class Integrator:
     """A one-step method. Frozen: what it depends on is in its repr."""
 
+    damps_implicitly = False  # the damping of joints acts with the velocity at the end of the step
+
     def step(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, acceleration: Acceleration
     ) -> tuple[list[Any], list[Any]]:

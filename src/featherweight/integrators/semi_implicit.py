@@ -10,7 +10,12 @@ from featherweight.model import Tree
 
 
 class SemiImplicit(Integrator):
-    """v⁺ = v + h q̈(q, v), q⁺ = q ⊕ h v⁺; free bodies in axes that do not turn during the step."""
+    """v⁺ = v + h q̈(q, v), q⁺ = q ⊕ h v⁺; free bodies in axes that do not turn during the step.
+
+    Damping acts with v⁺, so that no damping is too stiff: (M + h D) q̈ = τ - D v - …
+    """
+
+    damps_implicitly = True
 
     def step(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, acceleration: Acceleration

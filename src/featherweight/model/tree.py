@@ -57,6 +57,14 @@ class Tree:
         """The same tree far from everything."""
         return replace(self, gravity=Vector.zero())
 
+    def damped(self, h: Any) -> Tree:
+        """The same tree with h d more armature: (M + h D) a = τ - D v is damping by the velocity v + h a."""
+        joints = tuple(
+            replace(joint, armature=tuple(a + h * d for a, d in zip(joint.armature, joint.damping, strict=True)))
+            for joint in self.joints
+        )
+        return replace(self, joints=joints)
+
     def per_body(self, first: Any = None) -> list[Any]:
         """A list with a place for each body; `first` is the world's."""
         return [first] + [None] * (len(self.parent) - 1)

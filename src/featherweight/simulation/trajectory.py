@@ -46,6 +46,7 @@ class Trajectory:
     contact_force: np.ndarray
     status: np.ndarray
     failed_step: np.ndarray
+    complete: bool = True  # False if the run was interrupted
 
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J] of every state, shape (…, K+1); NaN where a lane had failed."""

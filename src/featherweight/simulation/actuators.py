@@ -1,0 +1,96 @@
+"""Actuators: from the forces a controller asks for to those that act at the joints.
+
+Without one, every force acts as it was asked for. With one, the trajectory's `tau` has what acted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featherweight.model import Model
+from featherweight.scalar import where
+
+
+class Actuators:
+    """What stands between a controller and the joints. Frozen: what it depends on is in its repr."""
+
+    def check(self, model: Model) -> None:
+        """Raise ValueError if this cannot drive the robot."""
+
+    def forces(self, model: Model, v: Sequence[Any], tau: Sequence[Any]) -> list[Any]:
+        """The forces that act when `tau` is asked for at velocity v, over any scalar."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class EffortLimits(Actuators):
+    """Forces within ± the joints' limits of effort; joints without a limit have none."""
+
+    def forces(self, model: Model, v: Sequence[Any], tau: Sequence[Any]) -> list[Any]:
+        limited = list(tau)
+        for joint in model.independent_joints:
+            for k, bound in zip(range(joint.v.start, joint.v.stop), np.ravel(joint.limits.effort), strict=True):
+                if bound < np.inf:
+                    limited[k] = _clamped(tau[k], bound)
+        return limited
+
+
+@dataclass(frozen=True)
+class DCMotor(Actuators):
+    """Motors with gears, fed by a battery (as in MIT's simulator of the Mini Cheetah).
+
+    For the torque τ at the joint a current i = τ / (n c K) is wanted, which takes the voltage V = i R + e K n q̇. It is
+    clamped to ± the battery's, and what flows then makes τ = n · clamp(c K (V - e K n q̇) / R): full torque up to a
+    corner speed, then less and less until nothing at the no-load speed.
+
+    Args:
+        gear: ratio n, turns of the motor for one of the joint, shape (nv,) or one for all; a degree of freedom with
+            gear 0 has no motor, and forces on it act as they are asked for.
+        torque_constant: K [N m/A].
+        resistance: R [Ω].
+        voltage: of the battery [V].
+        torque: most the motor gives, before the gear [N m].
+        current_factor: c, from K to torque per ampere; 1.5 for three phases.
+        speed_factor: e, from K to volt seconds per radian; 2 for three phases.
+    """
+
+    gear: Any
+    torque_constant: float
+    resistance: float
+    voltage: float
+    torque: float
+    current_factor: float = 1.5
+    speed_factor: float = 2.0
+
+    def __post_init__(self) -> None:
+        gear = np.asarray(self.gear, dtype=float)
+        if gear.ndim > 1 or not np.isfinite(gear).all() or (gear < 0).any():
+            raise ValueError(f"gear: expected finite ratios of 0 or more, shape () or (nv,), got {self.gear!r}")
+        object.__setattr__(self, "gear", tuple(gear.tolist()) if gear.ndim else float(gear))
+        for name in ("torque_constant", "resistance", "voltage", "torque", "current_factor", "speed_factor"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or not 0 < value < np.inf:
+                raise ValueError(f"{name}: expected a number > 0, got {value!r}")
+
+    def check(self, model: Model) -> None:
+        if isinstance(self.gear, tuple) and len(self.gear) != model.nv:
+            raise ValueError(f"gear: expected shape (nv,) = ({model.nv},), got ({len(self.gear)},)")
+
+    def forces(self, model: Model, v: Sequence[Any], tau: Sequence[Any]) -> list[Any]:
+        gears = self.gear if isinstance(self.gear, tuple) else [self.gear] * model.nv
+        return [self._torque(n, v_k, t) if n else t for n, v_k, t in zip(gears, v, tau, strict=True)]
+
+    def _torque(self, n: float, speed: Any, tau: Any) -> Any:
+        per_ampere, R = self.current_factor * self.torque_constant, self.resistance
+        back = (self.speed_factor * self.torque_constant * n) * speed
+        volts = _clamped(tau * (R / (n * per_ampere)) + back, self.voltage)
+        return n * _clamped((volts - back) * (per_ampere / R), self.torque)
+
+
+def _clamped(x: Any, bound: float) -> Any:
+    """x within ± bound; NaN stays NaN."""
+    return where(x > bound, bound, where(x < -bound, -bound, x))

@@ -1,0 +1,170 @@
+"""What is to be simulated: the arguments of `rollout`, checked and laid out in rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from featherweight.compiler.arguments import as_array, batch_shape
+from featherweight.compiler.loop import Loop
+from featherweight.dynamics.evaluate import parameter_values
+from featherweight.integrators import NAMES, Integrator
+from featherweight.model import Model
+from featherweight.simulation.actuators import Actuators
+from featherweight.simulation.control import Compiled
+from featherweight.simulation.step import step_loop
+from featherweight.simulation.trajectory import Status
+
+Control = Callable[[float, np.ndarray, np.ndarray], Any]
+MOST_STEPS = 10_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A batch of robots and what moves them; rows are robots."""
+
+    model: Model
+    dt: float
+    steps: int
+    every: int
+    batch: tuple[int, ...]
+    loop: Loop
+    control: Control | None  # called from Python
+    carry: tuple[np.ndarray, ...]  # at the beginning: q, v, clock, and the controller's state; (count, n)
+    given: tuple[np.ndarray, ...]  # forces for each step, (count, steps, nv)
+    constants: tuple[np.ndarray, ...]  # (count or 1, n)
+
+    @property
+    def count(self) -> int:
+        """Number of robots."""
+        return prod(self.batch)
+
+    @property
+    def samples(self) -> int:
+        """Number of states that are kept, without the first."""
+        return self.steps // self.every
+
+    def facts(self) -> dict[str, Any]:
+        """What a run must have in common with another to go on with it."""
+        digest = hashlib.sha256(self.loop.program().encode())
+        for array in (*self.carry, *self.given, *self.constants):
+            digest.update(repr(array.shape).encode())
+            digest.update(array.tobytes())
+        return {
+            "model": self.model.name,
+            "batch": list(self.batch),
+            "steps": self.steps,
+            "dt": self.dt,
+            "record_every": self.every,
+            "inputs": digest.hexdigest(),
+        }
+
+
+def problem(
+    model: Any,
+    q: Any,
+    v: Any,
+    steps: Any,
+    dt: Any,
+    tau: Any,
+    control: Any,
+    contact: Any,
+    integrator: Any,
+    actuators: Any,
+    every: Any,
+    parameters: Mapping[str, Any] | None,
+) -> Problem:
+    """Check everything; ValueError or TypeError that names the argument."""
+    method = _checked(model, steps, dt, integrator, actuators, every, contact)
+    names, ranks = ["q", "v"], [1, 1]
+    arrays = [as_array("q", q, (model.nq,), "nq"), as_array("v", v, (model.nv,), "nv")]
+    if tau is not None:
+        if control is not None:
+            raise ValueError("tau, control: expected one of them, got both")
+        names.append("tau")
+        arrays.append(as_array("tau", tau, (steps, model.nv), "steps, nv"))
+        ranks.append(2)
+    own = control if isinstance(control, Compiled) else None
+    if own is not None:
+        names += ["control: state", "control: parameters"]
+        arrays += [own.state, own.parameters]
+        ranks += [1, 1]
+    elif control is not None and not callable(control):
+        raise TypeError(f"control: expected a function f(t, q, v) -> tau, got {type(control).__name__}")
+    declared = list(model.parameters.values())
+    values = parameter_values(model, parameters)
+    names += [p.name for p in declared]
+    arrays += [as_array(p.name, x, p.shape, "") for p, x in zip(declared, values, strict=True)]
+    ranks += [len(p.shape) for p in declared]
+    batch = batch_shape(names, arrays, ranks)
+    rows = {n: _rows(a, r, batch) for n, a, r in zip(names, arrays, ranks, strict=True)}
+    count = prod(batch)
+
+    def all_rows(name: str) -> np.ndarray:
+        return np.ascontiguousarray(np.broadcast_to(rows[name], (count, *rows[name].shape[1:])))
+
+    carry = _begin(model, all_rows("q"), all_rows("v"))
+    constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
+    given = [all_rows("tau")] if tau is not None else []
+    if own is not None:
+        carry.append(all_rows("control: state"))
+        constants.append(rows["control: parameters"])
+    by_python = control is not None and own is None
+    return Problem(
+        model, float(dt), int(steps), int(every), batch,
+        step_loop(model, method, tau is not None or by_python, own, actuators),
+        control if by_python else None, tuple(carry), tuple(given), tuple(constants),
+    )  # fmt: skip
+
+
+def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, every: Any, contact: Any) -> Integrator:
+    if not isinstance(model, Model):
+        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    for name, value in (("steps", steps), ("record_every", every)):
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 1 <= value <= MOST_STEPS:
+            raise ValueError(f"{name}: expected a whole number from 1 to {MOST_STEPS}, got {value!r}")
+    if steps % every:
+        raise ValueError(f"record_every: expected a divisor of steps = {steps}, got {every}")
+    if not isinstance(dt, (float, int, np.floating)) or isinstance(dt, bool) or not 0 < dt < np.inf:
+        raise ValueError(f"dt: expected a time step > 0 [s], got {dt!r}")
+    if contact is not None:
+        raise NotImplementedError("contact: contact models are not there yet")
+    if actuators is not None:
+        if not isinstance(actuators, Actuators):
+            raise TypeError(f"actuators: expected one of fw.actuators, got {type(actuators).__name__}")
+        actuators.check(model)
+    if isinstance(integrator, str):
+        if integrator not in NAMES:
+            raise ValueError(f"integrator: expected one of {', '.join(map(repr, NAMES))}, got {integrator!r}")
+        return NAMES[integrator]()
+    if not isinstance(integrator, Integrator):
+        raise TypeError(f"integrator: expected a name or an integrator, got {type(integrator).__name__}")
+    return integrator
+
+
+def _rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> np.ndarray:
+    """(rows, …) contiguous, or one row for all."""
+    leading = array.shape[: array.ndim - rank]
+    inner = array.shape[array.ndim - rank :]
+    if all(n == 1 for n in leading):
+        return np.ascontiguousarray(array.reshape(1, *inner), dtype=float)
+    return np.ascontiguousarray(np.broadcast_to(array, batch + inner).reshape(-1, *inner), dtype=float)
+
+
+def _begin(model: Model, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
+    """q, v and the clock (step, status, failed step); rows that are not states of this robot stand still."""
+    with np.errstate(all="ignore"):
+        bad = ~(np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1))
+        for joint in model.independent_joints:
+            own = q[:, joint.q]
+            check = joint.kind.check([own[:, k] for k in range(own.shape[1])])
+            bad = bad | (np.broadcast_to(check, bad.shape) != 0)
+    q, v = np.where(bad[:, None], model.neutral(), q), np.where(bad[:, None], 0.0, v)
+    clock = np.zeros((len(q), 3))
+    clock[:, 1], clock[:, 2] = np.where(bad, float(Status.BAD_INPUT), 0.0), np.where(bad, 0.0, -1.0)
+    return [q, v, clock]

@@ -1,0 +1,230 @@
+"""A run: the arrays of a simulation, filled from chunk to chunk.
+
+A chunk ends with the whole carry (q, v, clock, controller's state) and the next begins with it, so how a run is cut
+into chunks changes no bit, and a run can be taken up again from any of its chunks.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from featherweight.compiler.arguments import address_of
+from featherweight.errors import SimulationError
+from featherweight.simulation.problem import Problem
+from featherweight.simulation.step import RECORDED
+from featherweight.simulation.trajectory import Status, Trajectory
+
+LAST_STATES = 100  # kept for the error when a run fails
+FEW = 64  # robots that one thread steps sooner than several
+FLOAT = np.dtype(float)
+
+
+class Run:
+    """The loop in native code."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = p = problem
+        self.done = 0  # samples after the first
+        self.history = [np.empty((p.count, p.samples + 1, c.shape[1])) for c in p.carry[:RECORDED]]
+        for states, first in zip(self.history, p.carry, strict=False):
+            states[:, 0] = first
+        self.last = [np.array(c) for c in p.carry[RECORDED:]]  # what is not recorded, at the end of the last chunk
+        self.tau = np.empty((p.count, p.samples, p.model.nv))
+        self._begun: deque[tuple[int, list[np.ndarray]]] = deque()  # carries of chunks that a failure may need again
+
+    @property
+    def clock(self) -> np.ndarray:
+        """Step, status and failed step of each robot."""
+        return self.last[0]
+
+    @property
+    def failed(self) -> bool:
+        """Has every robot failed?"""
+        return bool((self.clock[:, 1] != 0).all())
+
+    def carry(self) -> list[np.ndarray]:
+        """The state to go on from."""
+        return [*(states[:, self.done] for states in self.history), *self.last]
+
+    def advance(self, samples: int) -> None:
+        """Run on until so many more states are there."""
+        p, i = self.problem, self.done
+        before = [np.array(c) for c in self.carry()]
+        while len(self._begun) > 1 and (i - self._begun[1][0]) * p.every >= LAST_STATES:
+            self._begun.popleft()
+        self._begun.append((i, before))
+        last = [np.array(c) for c in self.last]
+        p.loop.run(
+            before,
+            [forces[:, i * p.every : (i + samples) * p.every] for forces in p.given],
+            p.constants,
+            [*(states[:, i : i + samples + 1] for states in self.history), *last],
+            [self.tau[:, i : i + samples]],
+            samples * p.every,
+            p.every,
+        )
+        self.last, self.done = last, i + samples
+
+    def last_states(self) -> Trajectory:
+        """Up to 100 states before the failure of a single robot, one for each step."""
+        p, failed = self.problem, int(self.clock[0, 2])
+        sample, carry = next(
+            (b for b in reversed(self._begun) if b[0] * p.every <= failed - LAST_STATES), self._begun[0]
+        )
+        start = sample * p.every
+        first = max(start, failed - LAST_STATES + 1)
+        if first > start:
+            carry = [
+                states.reshape(p.count, -1, states.shape[-1])[:, -1] for states in self._again(carry, start, first, 1)
+            ]
+        q, v, *_, tau = self._again(carry, first, failed, failed - first)
+        return _trajectory(p, np.arange(first, failed + 1) * p.dt, q, v, tau, self.clock, lost=None)
+
+    def _again(self, carry: list[np.ndarray], start: int, end: int, samples: int) -> list[np.ndarray]:
+        """Steps that were made before; states and forces."""
+        p = self.problem
+        if end == start:
+            return [*(c[:, None] for c in carry), np.empty((p.count, 0, p.model.nv))]
+        states = [np.empty((p.count, samples + 1, c.shape[1])) for c in carry[:RECORDED]]
+        states += [np.empty_like(c) for c in carry[RECORDED:]]
+        tau = np.empty((p.count, samples, p.model.nv))
+        given = [forces[:, start:end] for forces in p.given]
+        p.loop.run(carry, given, p.constants, states, [tau], end - start, (end - start) // samples)
+        return [*states, tau]
+
+    def trajectory(self) -> Trajectory:
+        """Everything so far; rows of failed lanes from the failed step on are NaN."""
+        p = self.problem
+        status, failed = self.clock[:, 1], self.clock[:, 2]
+        count = p.samples if self.failed else self.done
+        steps = np.arange(count + 1) * p.every
+        lost = (status != 0)[:, None] & (steps[None] >= failed[:, None])
+        lost[:, 0] &= status == Status.BAD_INPUT
+        q, v = (states[:, : count + 1] for states in self.history)
+        return _trajectory(p, steps * p.dt, q, v, self.tau[:, :count], self.clock, lost, complete=count == p.samples)
+
+
+class PythonRun(Run):
+    """Step by step, with an ordinary Python function in between."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        p = problem
+        # a step writes the state it began with and the new one: its own place is the second half of `pairs`
+        self._pairs = [np.empty((p.count, 2, c.shape[1])) for c in p.carry[:RECORDED]]
+        for pair, first in zip(self._pairs, p.carry, strict=False):
+            pair[:, 1] = first
+        self._tau, self._out = np.empty((p.count, 1, p.model.nv)), np.empty((p.count, 1, p.model.nv))
+        carry = [*(pair[:, 1] for pair in self._pairs), *self.last]
+        self._call = p.loop.call(carry, [self._tau], p.constants, [*self._pairs, *self.last], [self._out], 1, 1)
+        self._recent: deque[tuple[np.ndarray, ...]] = deque(maxlen=LAST_STATES)
+        self._k = 0
+
+    def advance(self, samples: int) -> None:
+        p, control, every = self.problem, self.problem.control, self.problem.every
+        if control is None or not p.count:
+            self.done += samples
+            return
+        q, v = (pair.reshape(*p.batch, 2, pair.shape[-1])[..., 1, :] for pair in self._pairs)
+        tau, out = self._tau.reshape(*p.batch, p.model.nv), self._out.reshape(*p.batch, p.model.nv)
+        Q, V, T = (np.moveaxis(a.reshape(*p.batch, *a.shape[1:]), -2, 0) for a in (*self.history, self.tau))
+        step, shape, clock = self._stepper(), tau.shape, self.last[0].reshape(-1).data
+        watched = p.count == 1
+        for k in range(self._k, self._k + samples * every):
+            forces = self._asked(control, k, q.copy(), v.copy())
+            if forces.__class__ is not np.ndarray or forces.dtype is not FLOAT or forces.shape != shape:
+                forces = self._converted(forces, k, shape)
+            tau[...] = forces
+            if every > 1:
+                self._recent.append((q.copy(), v.copy(), tau.copy()))
+            step()
+            if not k % every:
+                T[k // every] = out
+            self._k = k + 1
+            if not self._k % every:
+                self.done = done = self._k // every
+                Q[done], V[done] = q, v
+            if watched and clock[1]:
+                return
+
+    def _stepper(self) -> Any:
+        """A function that makes one step."""
+        p, address = self.problem, ctypes.addressof(self._call)
+        code = p.loop.code(p.count)
+        if p.count > FEW:
+            return lambda: code.run_rows(address, p.count)
+        workspace, taken = code.workspace(), ctypes.c_int64()
+        run, where, counter = code.run, address_of(workspace), ctypes.byref(taken)
+
+        def step(workspace: np.ndarray = workspace) -> None:
+            taken.value = 0
+            run(address, where, counter, 0, 1)
+
+        return step
+
+    def _asked(self, control: Any, k: int, q: np.ndarray, v: np.ndarray) -> Any:
+        try:
+            return control(k * self.problem.dt, q, v)
+        except Exception as error:
+            raise SimulationError(
+                f"the controller raised {type(error).__name__} at step {k}, t = {k * self.problem.dt:g} s: {error}",
+                self.trajectory(),
+            ) from error
+
+    def _converted(self, forces: Any, k: int, shape: tuple[int, ...]) -> np.ndarray:
+        """What a controller returned as an array of the right shape."""
+        at = f"at step {k}, t = {k * self.problem.dt:g} s"
+        try:
+            array = np.asarray(forces)
+            if not np.can_cast(array.dtype, FLOAT, "same_kind") or array.dtype == bool:
+                raise TypeError
+            return np.broadcast_to(array.astype(float), shape)
+        except (TypeError, ValueError):
+            what = type(forces).__name__
+            if isinstance(forces, np.ndarray):
+                what = f"shape {forces.shape}" + ("" if forces.dtype == FLOAT else f" of {forces.dtype}")
+            raise SimulationError(f"the controller returned {what} {at}; expected {shape}", self.trajectory()) from None
+
+    def last_states(self) -> Trajectory:
+        p, failed = self.problem, int(self.clock[0, 2])
+        if p.every == 1:
+            first = max(0, failed - LAST_STATES + 1)
+            q, v = (states[:, first : failed + 1] for states in self.history)
+            tau = self.tau[:, first:failed]
+        else:
+            recent = list(self._recent)  # the last of them is the step that failed
+            first = failed + 1 - len(recent)
+            q, v = (np.array([r[j] for r in recent]).reshape(1, len(recent), -1) for j in (0, 1))
+            tau = np.array([r[2] for r in recent[:-1]]).reshape(1, len(recent) - 1, -1)
+        return _trajectory(p, np.arange(first, failed + 1) * p.dt, q, v, tau, self.clock, lost=None)
+
+
+def _trajectory(
+    p: Problem,
+    t: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    tau: np.ndarray,
+    clock: np.ndarray,
+    lost: np.ndarray | None,
+    complete: bool = True,
+) -> Trajectory:
+    """Arrays with their batch axes; NaN where a state was lost."""
+    if lost is not None and lost.any():
+        q, v, tau = np.array(q), np.array(v), np.array(tau)
+        q[lost], v[lost], tau[lost[:, :-1]] = np.nan, np.nan, np.nan
+    n = len(t)
+    return Trajectory(
+        p.model, t,
+        q.reshape(*p.batch, n, p.model.nq),
+        v.reshape(*p.batch, n, p.model.nv),
+        tau.reshape(*p.batch, n - 1, p.model.nv),
+        np.zeros((*p.batch, n - 1, 0, 3)),
+        clock[:, 1].astype(np.uint8).reshape(p.batch),
+        clock[:, 2].astype(int).reshape(p.batch),
+        complete,
+    )  # fmt: skip
