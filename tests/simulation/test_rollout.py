@@ -144,14 +144,14 @@ def test_parameters_differ_from_lane_to_lane() -> None:
 def test_a_trajectory_survives_a_file(tmp_path) -> None:
     q, v = states(3)
     run = fw.rollout(MODEL, q, v, steps=6, dt=1e-3)
-    run.save(tmp_path / "run.npz")
-    back = fw.Trajectory.load(tmp_path / "run.npz", model=MODEL)
+    run.save(tmp_path / "run.fw")
+    back = fw.Trajectory.load(tmp_path / "run.fw", model=MODEL)
     for name in ("t", "q", "v", "tau", "status", "failed_step"):
         assert (getattr(back, name) == getattr(run, name)).all()
     assert (back.energy() == run.energy()).all()
-    (tmp_path / "bad.npz").write_bytes((tmp_path / "run.npz").read_bytes()[:200])
-    with pytest.raises(ValueError, match="not a trajectory"):
-        fw.Trajectory.load(tmp_path / "bad.npz")
+    (tmp_path / "bad.fw").write_bytes((tmp_path / "run.fw").read_bytes()[:200])
+    with pytest.raises(ValueError, match=r"bad\.fw: header: expected 1 chunks"):
+        fw.Trajectory.load(tmp_path / "bad.fw")
 
 
 @pytest.mark.parametrize(

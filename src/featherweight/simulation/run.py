@@ -16,7 +16,7 @@ from featherweight.compiler.arguments import address_of
 from featherweight.errors import SimulationError
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.step import RECORDED
-from featherweight.simulation.trajectory import Status, Trajectory
+from featherweight.simulation.trajectory import Trajectory, assembled
 
 LAST_STATES = 100  # kept for the error when a run fails
 FEW = 64  # robots that one thread steps sooner than several
@@ -82,7 +82,7 @@ class Run:
                 states.reshape(p.count, -1, states.shape[-1])[:, -1] for states in self._again(carry, start, first, 1)
             ]
         q, v, *_, tau = self._again(carry, first, failed, failed - first)
-        return _trajectory(p, np.arange(first, failed + 1) * p.dt, q, v, tau, self.clock, lost=None)
+        return _last(p, first, q, v, tau, self.clock)
 
     def _again(self, carry: list[np.ndarray], start: int, end: int, samples: int) -> list[np.ndarray]:
         """Steps that were made before; states and forces."""
@@ -98,14 +98,38 @@ class Run:
 
     def trajectory(self) -> Trajectory:
         """Everything so far; rows of failed lanes from the failed step on are NaN."""
-        p = self.problem
-        status, failed = self.clock[:, 1], self.clock[:, 2]
-        count = p.samples if self.failed else self.done
-        steps = np.arange(count + 1) * p.every
-        lost = (status != 0)[:, None] & (steps[None] >= failed[:, None])
-        lost[:, 0] &= status == Status.BAD_INPUT
-        q, v = (states[:, : count + 1] for states in self.history)
-        return _trajectory(p, steps * p.dt, q, v, self.tau[:, :count], self.clock, lost, complete=count == p.samples)
+        p, n = self.problem, self.done
+        q, v = (states[:, : n + 1] for states in self.history)
+        return assembled(p.model, p.batch, p.dt, p.every, p.samples, q, v, self.tau[:, :n], *self._rest(0, n))
+
+    def _rest(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros((self.problem.count, end - first, 0, 3)), self.clock
+
+    # ---- in a file
+
+    def written(self, since: int | None) -> dict[str, np.ndarray]:
+        """What a file needs of the samples after `since`, all of them for None, and to go on from here."""
+        first, begin = (0, 0) if since is None else (since + 1, since)
+        q, v = (states[:, first : self.done + 1] for states in self.history)
+        contact, clock = self._rest(begin, self.done)
+        others = {f"carry{k}": c for k, c in enumerate(self.last[1:])}
+        return {
+            "q": q,
+            "v": v,
+            "tau": self.tau[:, begin : self.done],
+            "contact_force": contact,
+            "clock": clock,
+            **others,
+        }
+
+    def restore(self, arrays: dict[str, np.ndarray], since: int | None) -> None:
+        """What `written` gave, put back."""
+        first, begin = (0, 0) if since is None else (since + 1, since)
+        self.done = first + arrays["q"].shape[1] - 1
+        for states, name in zip(self.history, ("q", "v"), strict=True):
+            states[:, first : self.done + 1] = arrays[name]
+        self.tau[:, begin : self.done] = arrays["tau"]
+        self.last = [np.array(arrays["clock"]), *(np.array(arrays[f"carry{k}"]) for k in range(len(self.last) - 1))]
 
 
 class PythonRun(Run):
@@ -200,31 +224,11 @@ class PythonRun(Run):
             first = failed + 1 - len(recent)
             q, v = (np.array([r[j] for r in recent]).reshape(1, len(recent), -1) for j in (0, 1))
             tau = np.array([r[2] for r in recent[:-1]]).reshape(1, len(recent) - 1, -1)
-        return _trajectory(p, np.arange(first, failed + 1) * p.dt, q, v, tau, self.clock, lost=None)
+        return _last(p, first, q, v, tau, self.clock)
 
 
-def _trajectory(
-    p: Problem,
-    t: np.ndarray,
-    q: np.ndarray,
-    v: np.ndarray,
-    tau: np.ndarray,
-    clock: np.ndarray,
-    lost: np.ndarray | None,
-    complete: bool = True,
-) -> Trajectory:
-    """Arrays with their batch axes; NaN where a state was lost."""
-    if lost is not None and lost.any():
-        q, v, tau = np.array(q), np.array(v), np.array(tau)
-        q[lost], v[lost], tau[lost[:, :-1]] = np.nan, np.nan, np.nan
-    n = len(t)
-    return Trajectory(
-        p.model, t,
-        q.reshape(*p.batch, n, p.model.nq),
-        v.reshape(*p.batch, n, p.model.nv),
-        tau.reshape(*p.batch, n - 1, p.model.nv),
-        np.zeros((*p.batch, n - 1, 0, 3)),
-        clock[:, 1].astype(np.uint8).reshape(p.batch),
-        clock[:, 2].astype(int).reshape(p.batch),
-        complete,
-    )  # fmt: skip
+def _last(p: Problem, first: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, clock: np.ndarray) -> Trajectory:
+    """States from step `first` on, one for each step, of a robot that failed after the last of them."""
+    t = (first + np.arange(q.shape[1])) * p.dt
+    status, failed = clock[0, 1].astype(np.uint8), clock[0, 2].astype(int)
+    return Trajectory(p.model, t, q[0], v[0], tau[0], np.zeros((len(t) - 1, 0, 3)), status, failed)

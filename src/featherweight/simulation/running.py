@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +15,7 @@ from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
+from featherweight.simulation.keeping import Keeper
 from featherweight.simulation.problem import Control, problem
 from featherweight.simulation.progress import Progress
 from featherweight.simulation.run import PythonRun, Run
@@ -45,6 +47,7 @@ def rollout(
     record_every: int = 1,
     parameters: Mapping[str, Any] | None = None,
     progress: bool = False,
+    file: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """A batch of simulations, compiled end to end; a lane that fails is marked and harms no other.
 
@@ -65,13 +68,15 @@ def rollout(
         record_every: keep every so many states; divides `steps`.
         parameters: arrays (…) for constants that were declared when the model was built, by name.
         progress: show a bar.
+        file: also write the run there, chunk by chunk. If a kill has ended the same run, it goes on where the file
+            ends, to the same bits; `Trajectory.load` reads it at any time.
 
     Returns:
         A `Trajectory` with batch axes first.
     """
     what = problem(model, q, v, steps, dt, tau, control, contact, integrator, actuators, record_every, parameters)
     run = Run(what) if what.control is None else PythonRun(what)
-    _drive(run, progress)
+    _drive(run, progress, file)
     return run.trajectory()
 
 
@@ -89,6 +94,7 @@ def simulate(
     record_every: int = 1,
     progress: bool = False,
     parameters: Mapping[str, Any] | None = None,
+    file: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """One robot through time; raises `SimulationError`, with the trajectory so far, if it fails.
 
@@ -107,6 +113,7 @@ def simulate(
         record_every: keep every so many states.
         progress: show a bar.
         parameters: numbers for constants that were declared when the model was built, by name.
+        file: also write the run there, chunk by chunk; see `rollout`.
 
     Returns:
         A `Trajectory`.
@@ -124,7 +131,7 @@ def simulate(
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
     run = Run(what) if what.control is None else PythonRun(what)
-    _drive(run, progress)
+    _drive(run, progress, file)
     trajectory = run.trajectory()
     status = Status(int(trajectory.status))
     if status is not Status.OK:
@@ -134,22 +141,25 @@ def simulate(
     return trajectory
 
 
-def _drive(run: Run, progress: bool) -> None:
+def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None) -> None:
     """Chunk after chunk of about a tenth of a second, until the end, Ctrl-C, or no robot is left."""
     what = run.problem
     if not what.count:
         return
     chunk = max(1, int(FIRST_CHUNK / (what.loop.code(what.count).cost * what.count * what.every)))
-    try:
-        with Progress(what.steps, what.dt, shown=progress) as bar:
-            while run.done < what.samples and not run.failed:
-                began = time.perf_counter()
-                run.advance(min(chunk, what.samples - run.done))
-                bar.show(run.done * what.every)
-                seconds = time.perf_counter() - began
-                chunk = max(1, int(chunk * min(2.0, max(0.5, CHUNK_SECONDS / max(seconds, 1e-9)))))
-    except KeyboardInterrupt:
-        _log.warning(
-            "interrupted at t = %g s of %g s; the trajectory ends there", run.done * what.every * what.dt,
-            what.steps * what.dt,
-        )  # fmt: skip
+    with Keeper(run, file) as keeper:
+        try:
+            with Progress(what.steps, what.dt, shown=progress) as bar:
+                written = time.perf_counter()
+                while run.done < what.samples and not run.failed:
+                    began = time.perf_counter()
+                    run.advance(min(chunk, what.samples - run.done))
+                    bar.show(run.done * what.every)
+                    now = time.perf_counter()
+                    chunk = max(1, int(chunk * min(2.0, max(0.5, CHUNK_SECONDS / max(now - began, 1e-9)))))
+                    if keeper.due(now - written):
+                        keeper.write()
+                        written = now
+        except KeyboardInterrupt:
+            t, end = run.done * what.every * what.dt, what.steps * what.dt
+            _log.warning("interrupted at t = %g s of %g s; the trajectory ends there", t, end)

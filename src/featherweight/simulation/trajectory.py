@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import enum
-import json
 import os
-import zipfile
-import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.model import Model
+from featherweight.recording import read, write
 
-FORMAT = "featherweight trajectory"
+FORMAT = {"format": "featherweight trajectory", "version": 2}
 
 
 class Status(enum.IntEnum):
@@ -59,37 +56,80 @@ class Trajectory:
         return energy
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file (NumPy's npz, no pickle), whole or not at all."""
-        target = Path(path)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.npz")
-        facts = json.dumps(
-            {"format": "featherweight trajectory", "version": 1, "model": getattr(self.model, "name", "")}
-        )
-        try:
-            arrays: dict[str, Any] = {"facts": np.frombuffer(facts.encode(), dtype=np.uint8), **self._arrays()}
-            np.savez(temporary, **arrays)
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        """Write to a file, whole or not at all; `featherweight.recording` has the format."""
+        facts = {**FORMAT, "model": getattr(self.model, "name", ""), "complete": self.complete}
+        write(path, facts, [({}, self._arrays())])
 
     def _arrays(self) -> dict[str, np.ndarray]:
         names = ("t", "q", "v", "tau", "contact_force", "status", "failed_step")
-        return {name: getattr(self, name) for name in names}
+        return {name: np.asarray(getattr(self, name)) for name in names}
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
-        """Read what `save` wrote; with the model, `energy` works too."""
+        """Read what `save` wrote, or what a run has written so far; with the model, `energy` works too."""
+        facts, chunks, _ = read(path)
+        if any(facts.get(name) != value for name, value in FORMAT.items()):
+            raise ValueError(f"{path}: expected a trajectory of version {FORMAT['version']}, got {facts}")
+        if "run" in facts:
+            return _joined(path, facts["run"], chunks, model)
         try:
-            with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-                facts = json.loads(bytes(file["facts"]).decode())
-                arrays: dict[str, Any] = {name: file[name] for name in file.files if name != "facts"}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            ((_, arrays),) = chunks
+            return Trajectory(model, complete=bool(facts["complete"]), **arrays)
+        except (TypeError, ValueError, KeyError) as error:
             raise ValueError(f"{path}: not a trajectory of featherweight ({error})") from None
-        if facts.get("format") != FORMAT or facts.get("version") != 1:
-            raise ValueError(f"{path}: expected a trajectory of version 1, got {facts}")
-        return Trajectory(model, **arrays)
 
     def __repr__(self) -> str:
         bad = int(np.count_nonzero(self.status))
         lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else ""
         return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1]:g} s>"
+
+
+def _joined(path: Any, run: dict[str, Any], chunks: list[tuple[dict, dict]], model: Model | None) -> Trajectory:
+    """The trajectory of a run that was written chunk by chunk."""
+    if not chunks:
+        raise ValueError(f"{path}: the run was killed before its first state was written")
+    batch = tuple(run["batch"])
+    q, v, tau, contact = (
+        np.concatenate([arrays[name] for _, arrays in chunks], axis=1) for name in ("q", "v", "tau", "contact_force")
+    )
+    return assembled(
+        model, batch, run["dt"], run["record_every"], run["steps"] // run["record_every"], q, v, tau, contact,
+        chunks[-1][1]["clock"],
+    )  # fmt: skip
+
+
+def assembled(
+    model: Model | None,
+    batch: tuple[int, ...],
+    dt: float,
+    every: int,
+    samples: int,
+    q: np.ndarray,
+    v: np.ndarray,
+    tau: np.ndarray,
+    contact: np.ndarray,
+    clock: np.ndarray,
+) -> Trajectory:
+    """A trajectory of rows (count, K + 1, n) with their clocks; NaN where a lane had failed, to the end if all have."""
+    status, failed = clock[:, 1], clock[:, 2]
+    complete = q.shape[1] == samples + 1 or bool((status != 0).all())
+    if complete:
+        q, v = _filled(q, samples + 1), _filled(v, samples + 1)
+        tau, contact = _filled(tau, samples), _filled(contact, samples)
+    steps = np.arange(q.shape[1]) * every
+    lost = (status != 0)[:, None] & (steps[None] >= failed[:, None])
+    lost[:, 0] &= status == Status.BAD_INPUT
+    if lost.any():
+        q, v, tau, contact = (np.array(a) for a in (q, v, tau, contact))
+        q[lost], v[lost], tau[lost[:, :-1]], contact[lost[:, :-1]] = (np.nan,) * 4
+    q, v, tau, contact = (a.reshape(*batch, *a.shape[1:]) for a in (q, v, tau, contact))
+    states = status.astype(np.uint8).reshape(batch), failed.astype(int).reshape(batch)
+    return Trajectory(model, steps * dt, q, v, tau, contact, *states, complete)
+
+
+def _filled(rows: np.ndarray, samples: int) -> np.ndarray:
+    """Rows with so many samples; NaN for those that are missing."""
+    missing = samples - rows.shape[1]
+    if not missing:
+        return rows
+    return np.concatenate([rows, np.full((len(rows), missing, *rows.shape[2:]), np.nan)], axis=1)

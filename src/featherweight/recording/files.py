@@ -1,0 +1,134 @@
+"""What the system does with files, and what can go wrong: locks, atomic names, errors that say what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
+
+import numpy as np
+
+ADVICE = {
+    errno.EACCES: "check the permissions of the file and its folder",
+    errno.EDQUOT: "free some space",
+    errno.EEXIST: "Recording.resume goes on with it; or choose another name",
+    errno.EFBIG: "the system allows no longer file (ulimit -f)",
+    errno.ENOENT: "check the name; folders are not made",
+    errno.ENOLCK: "this file system has no locks: choose another",
+    errno.ENOSPC: "free some space",
+    errno.EPERM: "check the permissions of the file and its folder",
+    errno.EROFS: "choose a place you may write to",
+}
+NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK}
+
+Path = str | os.PathLike[str]
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: BinaryIO) -> None:
+        file.seek(0x7FFFFFFE)  # a locked byte cannot be read on Windows: take one that few files have
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def target_of(path: Path) -> str:
+    """Where a path leads, through links; it must not be a folder or a device."""
+    target = os.path.realpath(os.fsdecode(path))
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, "expected a file, got a folder: name a file in it", target)
+    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+        raise OSError(errno.EINVAL, "expected an ordinary file, got a device, pipe or socket", target)
+    return target
+
+
+@contextlib.contextmanager
+def explained(path: str, doing: str) -> Iterator[None]:
+    """Errors of the system with the path, what was being done, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        advice = ADVICE.get(error.errno or 0, "") if error.strerror == os.strerror(error.errno or 0) else ""
+        text = f"cannot {doing}: {error.strerror or error}" + (advice and f"; {advice}")
+        raise OSError(error.errno or errno.EIO, text, path) from error
+
+
+def claim(file: BinaryIO) -> None:
+    """Take the lock; the system gives it back when the file is closed or the process dies."""
+    try:
+        _lock(file)
+    except (BlockingIOError, PermissionError):
+        raise BlockingIOError(errno.EWOULDBLOCK, "it is being written by another process, or by this one") from None
+
+
+def put(target: str, pieces: Iterable[list[memoryview]], publish: Callable[[str, str], None]) -> None:
+    """A new file under a passing name, on the disk; then `publish` gives it its own. All or nothing."""
+    folder = os.path.dirname(target)
+    temporary = os.path.join(folder, f".featherweight-{os.urandom(8).hex()}.tmp")
+    try:
+        with open(temporary, "xb", buffering=0) as file:
+            for some in pieces:
+                write_all(file, some)
+            os.fsync(file.fileno())
+        publish(temporary, target)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+    if sys.platform != "win32":
+        _sync(folder)
+
+
+def publish(temporary: str, target: str) -> None:
+    """Give a file its name, unless there is one of that name."""
+    try:
+        os.link(temporary, target)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        os.replace(temporary, target)
+
+
+def _sync(folder: str) -> None:
+    """The folder's entries on the disk, where the file system knows how."""
+    with contextlib.suppress(PermissionError):
+        fd = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, *NO_LINKS):
+                raise
+        finally:
+            os.close(fd)
+
+
+def write_all(file: BinaryIO, pieces: list[memoryview]) -> None:
+    """All bytes, however few the system takes at a time."""
+    for piece in pieces:
+        while len(piece):
+            piece = piece[file.write(piece) :]
+
+
+def take(file: BinaryIO, place: int, count: int) -> bytes:
+    """Bytes from a place on: fewer if the file ends there."""
+    file.seek(place)
+    return file.read(count)
+
+
+def fill(file: BinaryIO, data: np.ndarray) -> bool:
+    """Read into an array from where the file stands; whether there were enough bytes."""
+    rest = data.data
+    while len(rest):
+        taken: int = file.readinto(rest)  # type: ignore[attr-defined]
+        if not taken:
+            return False
+        rest = rest[taken:]
+    return True
