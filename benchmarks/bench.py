@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
+import mujoco.batch
 import numpy as np
 import pinocchio as pin
 
@@ -40,6 +41,7 @@ from peers.pinocchio_adapter import pinocchio_model, random_states, robot  # noq
 BATCH = 4096
 ROBOTS = ("go2", "simple_humanoid", "talos")
 STEPS, DT = 5000, 1e-3  # of a simulation
+PEERS = 256  # simulations in a batch of MuJoCo's
 CHAINS = (10, 30, 100, 300, 1000)
 
 
@@ -230,7 +232,8 @@ def measure_chain(n: int, rounds: int) -> dict[str, Any]:
 
 
 def measure_simulation(name: str, rounds: int) -> list[dict[str, Any]]:
-    """Steps of semi-implicit Euler without contact: ours in a native loop, MuJoCo's `mj_step` in its own."""
+    """Steps of semi-implicit Euler without contact: ours in a native loop, MuJoCo's `mj_step` in its own; a batch of
+    ours against `mujoco.batch`, on one core; and what a Python controller costs a step beside its own time."""
     ours = robot(name, "free")
     theirs = to_mujoco(ours)
     theirs.opt.timestep, theirs.opt.disableflags = DT, mujoco.mjtDisableBit.mjDSBL_CONTACT
@@ -239,10 +242,17 @@ def measure_simulation(name: str, rounds: int) -> list[dict[str, Any]]:
     q = np.array([ours.random(rng) for _ in range(BATCH)])
     v = 0.1 * rng.normal(size=(BATCH, ours.nv))
     gains = fw.compiled(hold, parameters=[20.0, 0.5])
+    order = joint_order(ours)
+    peers = mujoco.batch.Batch(theirs, PEERS, 1, persistent=True)
+    begin = fw.convert.to_mujoco(ours, q[:PEERS], v[:PEERS], order)
 
     def peer() -> None:
-        data.qpos[:], data.qvel[:] = fw.convert.to_mujoco(ours, q[0], v[0], joint_order(ours))
+        data.qpos[:], data.qvel[:] = begin[0][0], begin[1][0]
         mujoco.mj_step(theirs, data, nstep=STEPS)
+
+    def peer_batch() -> None:
+        peers.qpos[:], peers.qvel[:] = begin
+        peers.step(nstep=100)
 
     rows = []
     for control in (None, gains):
@@ -256,20 +266,63 @@ def measure_simulation(name: str, rounds: int) -> list[dict[str, Any]]:
 
         one(), many(1)
         single, mujoco_single = best([one, peer], [1, 1], rounds)
-        batch, two = best([partial(many, 1), partial(many, 2)], [1, 1], max(4, rounds // 3))
+        batch, two, theirs_batch = best(
+            [partial(many, 1), partial(many, 2), peer_batch], [1, 1, 1], max(4, rounds // 3)
+        )
         row = {
             "robot": name,
             "control": "compiled PD" if control is not None else "none",
             "single_us": 1e6 * single / STEPS,
             "mujoco_single_us": 1e6 * mujoco_single / STEPS,
             "batch_ns": 1e9 * batch / BATCH / 100,
+            "mujoco_batch_us": 1e6 * theirs_batch / PEERS / 100,
             "two_threads": batch / two,
         }
         row["single_ratio"] = row["mujoco_single_us"] / row["single_us"]
-        row["batch_ratio"] = 1e3 * row["mujoco_single_us"] / row["batch_ns"]
+        row["batch_ratio"] = 1e3 * row["mujoco_batch_us"] / row["batch_ns"]
+        if control is None:
+            row["python_controller_us"] = 1e6 * python_overhead(ours, q[0], v[0], single, rounds)
         rows.append(row)
         print(report.line(row), flush=True)
     return rows
+
+
+def python_overhead(model: fw.Model, q: np.ndarray, v: np.ndarray, native: float, rounds: int) -> float:
+    """Seconds a step that a Python controller costs beside its own time; `native` is that of STEPS steps without."""
+    forces = np.zeros(model.nv)
+
+    def control(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return forces
+
+    def run() -> None:
+        fw.rollout(model, q, v, steps=STEPS, dt=DT, control=control, record_every=1)
+
+    def own() -> None:
+        for _ in range(STEPS):
+            control(0.0, q, v)
+
+    run()
+    with_python, of_its_own = best([run, own], [1, 1], rounds)
+    return (with_python - of_its_own - native) / STEPS
+
+
+def measure_depth(n: int, rounds: int) -> dict[str, Any]:
+    """The Delassus matrix of one contact point at the end of a chain of n links: time over depth."""
+    model = fw.robots.chain(n)
+    rng = np.random.default_rng(0)
+    q = np.array([model.random(rng) for _ in range(256)])
+    contacts = [(model.names[-1], (0.0, 0.0, 0.0))]
+    fw.delassus(model, q[0], contacts)
+    with fw.threads(1):
+        fw.delassus(model, q, contacts)
+        single, batch = best(
+            [lambda: fw.delassus(model, q[0], contacts), lambda: fw.delassus(model, q, contacts)],
+            [max(5, 2000 // n), 2],
+            rounds,
+        )
+    row = {"depth": n, "delassus_single_ns_a_link": 1e9 * single / n, "delassus_batch_ns_a_link": 1e9 * batch / 256 / n}
+    print(report.line(row), flush=True)
+    return row
 
 
 def measure_load(links: int) -> dict[str, Any]:
@@ -359,6 +412,7 @@ def main() -> None:
     result["simulation"] = measure_simulation("go2", rounds)
     result["loading"] = [measure_load(links) for links in (100, 200, 400)]
     result["chains"] = [measure_chain(n, max(5, rounds // 2)) for n in CHAINS]
+    result["depths"] = [measure_depth(n, max(5, rounds // 2)) for n in CHAINS[:-1]]
     path = HERE / "results" / f"{result['date'][:10]}-dynamics.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")

@@ -53,10 +53,15 @@ def tables(result: dict[str, Any]) -> str:
             f"{r['mujoco_single_us']:.2f} us",
             f"**{r['single_ratio']:.1f}×**",
             f"{r['batch_ns']:.0f} ns",
+            f"{r['mujoco_batch_us']:.2f} us",
             f"**{r['batch_ratio']:.0f}×**",
             f"{r['two_threads']:.2f}×",
         ]
         for r in result["simulation"]
+    ]
+    depths = [
+        [str(r["depth"]), f"{r['delassus_single_ns_a_link']:.0f} ns", f"{r['delassus_batch_ns_a_link']:.1f} ns"]
+        for r in result["depths"]
     ]
     return "\n\n".join(
         [
@@ -81,9 +86,21 @@ def tables(result: dict[str, Any]) -> str:
             ),
             "Simulation without contact, semi-implicit Euler, time a step: one robot for 5000 steps, ours against "
             f"MuJoCo's `mj_step` with `nstep`, both in native loops; and {result['batch']} robots in one call, "
-            "per robot on one core, where the ratio is to the same single MuJoCo loop, not to its batches:",
+            "per robot on one core, against `mujoco.batch` on one thread. A Python controller costs "
+            f"{result['simulation'][0]['python_controller_us']:.1f} us a step beside its own time:",
             _table(
-                ["robot", "control", "one robot", "MuJoCo", "ratio", "in a batch", "ratio", "two threads"], simulation
+                [
+                    "robot",
+                    "control",
+                    "one robot",
+                    "MuJoCo",
+                    "ratio",
+                    "in a batch",
+                    "`mujoco.batch`",
+                    "ratio",
+                    "two threads",
+                ],
+                simulation,
             ),
             "First `forward_dynamics` in a new process (tracing and compiling, or found in the cache):",
             _table(["robot", "cold", "cached", "import"], starts),
@@ -92,6 +109,8 @@ def tables(result: dict[str, Any]) -> str:
             + ".",
             "Chains, time per link: linear in the number of links.",
             _table(["links", "forward, one state", "forward, batch", "inverse, one state", "inverse, batch"], chains),
+            "`delassus` of a point at the end of a chain, time per link of depth:",
+            _table(["depth", "one state", "batch"], depths),
         ]
     )
 

@@ -30,3 +30,10 @@ def test_the_demo_runs() -> None:
     result = subprocess.run([sys.executable, ROOT / "examples/demo.py"], capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     assert "forward_dynamics" in result.stdout
+
+
+def test_the_example_of_many_robots_runs() -> None:
+    code = (ROOT / "examples/randomised.py").read_text()
+    short = code.replace("4096, 10_000, 1e-3", "64, 1000, 1e-3")
+    assert short != code
+    exec(compile(short, "randomised.py", "exec"), {})

@@ -126,3 +126,13 @@ def test_damping_friction_and_springs_act() -> None:
     assert run.v[-1, 0] == pytest.approx(np.exp(-0.7), rel=1e-9)
     assert run.v[-1, 1] == pytest.approx(0.5, rel=1e-9)
     assert run.q[-1, 2] == pytest.approx(0.3 + np.cos(2.0), rel=1e-9)
+
+
+def test_damping_too_stiff_for_an_explicit_method_is_told() -> None:
+    bob = fw.Inertia.point(0.1, (0, 0, -0.1))
+    model = fw.Builder().add_body("bob", joint=fw.joints.Revolute("y"), inertia=bob, damping=50.0).build()
+    options = {"duration": 5e-3, "dt": 1e-3}
+    with pytest.warns(UserWarning, match=r"joint 'bob_joint': its damping is too stiff for RK4\(\) with dt = 0.001 s"):
+        fw.simulate(model, [0.1], [1.0], **options, integrator="rk4")
+    run = fw.simulate(model, [0.1], [1.0], **options)
+    assert (np.abs(run.v[2:, 0]) <= 3e-4).all()  # gravity over damping

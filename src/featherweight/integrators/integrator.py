@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ class Integrator:
     """A one-step method. Frozen: what it depends on is in its repr."""
 
     damps_implicitly = False  # the damping of joints acts with the velocity at the end of the step
+    damping_limit = math.inf  # stable while h d (M⁻¹)ᵢᵢ is less
 
     def step(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, acceleration: Acceleration

@@ -17,6 +17,8 @@ from featherweight.model import Tree
 class RK4(Integrator):
     """Four accelerations a step."""
 
+    damping_limit = 2.785  # of the classical method on ẋ = -λ x: h λ
+
     def step(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, acceleration: Acceleration
     ) -> tuple[list[Any], list[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import pi
 
 from featherweight.joints import Free, Revolute
@@ -23,12 +24,15 @@ BODY = (0.38, 0.098, 0.10)  # length, width, height [m]
 ROTOR_MASS, ROTOR_SPIN, ROTOR_ACROSS = 0.055, 63e-6, 33e-6  # [kg], [kg m²]
 
 
-def mini_cheetah(*, rotors: str = "spinning", damping: float = 0.01, friction: float = 0.2) -> Model:
+def mini_cheetah(
+    *, rotors: str = "spinning", damping: float = 0.01, friction: float = 0.2, parameters: Sequence[str] = ()
+) -> Model:
     """The Mini Cheetah, 9 kg: a free body, four legs FR, FL, HR, HL with ab/ad, hip and knee, 16 contact points.
 
     The hips' frames are turned by π about z, so that thighs and shanks have x backward. At q = 0 the legs hang straight
     down. `rotors`: "spinning" for real ones, "armature" for their inertia about the joint alone, "none" for a robot
-    without. `damping` [N m s] and dry `friction` [N m] act in `passive_force`.
+    without. `damping` [N m s] and dry `friction` [N m] act in `passive_force`. `parameters` names constants that are
+    given with each call, as for `Builder`.
 
     >>> import featherweight as fw
     >>> fw.robots.mini_cheetah()
@@ -36,7 +40,9 @@ def mini_cheetah(*, rotors: str = "spinning", damping: float = 0.01, friction: f
     """
     if rotors not in ("spinning", "armature", "none"):
         raise ValueError(f'rotors: expected "spinning", "armature" or "none", got {rotors!r}')
-    builder = Builder("mini_cheetah", policy="accept")  # the published thigh breaks the triangle inequality by 4 %
+    builder = Builder(
+        "mini_cheetah", policy="accept", parameters=parameters
+    )  # the published thigh breaks the triangle inequality by 4 %
     builder.add_body("body", joint=Free(), inertia=Inertia(3.3, (0, 0, 0), (11253e-6, 36203e-6, 42673e-6)))
     half = tuple(size / 2 for size in BODY)
     for end in (1, -1):

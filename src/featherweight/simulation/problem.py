@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -12,6 +13,7 @@ import numpy as np
 
 from featherweight.compiler.arguments import as_array, batch_shape
 from featherweight.compiler.loop import Loop
+from featherweight.dynamics import mass_matrix
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.integrators import NAMES, Integrator
 from featherweight.model import Model
@@ -114,6 +116,7 @@ def problem(
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
+    _warn_if_stiff(model, method, dt, carry[0], parameters)
     by_python = control is not None and own is None
     return Problem(
         model, float(dt), int(steps), int(every), batch,
@@ -145,6 +148,25 @@ def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, e
     if not isinstance(integrator, Integrator):
         raise TypeError(f"integrator: expected a name or an integrator, got {type(integrator).__name__}")
     return integrator
+
+
+def _warn_if_stiff(model: Model, method: Integrator, dt: float, q: np.ndarray, parameters: Any) -> None:
+    """Tell the user if the damping of a joint is too stiff for an explicit method."""
+    damping = np.zeros(model.nv)
+    for joint in model.independent_joints:
+        damping[joint.v] = joint.damping
+    if method.damping_limit == np.inf or not damping.any() or not len(q) or parameters:
+        return
+    stiffness = dt * damping * np.diag(np.linalg.inv(mass_matrix(model, q[0])))
+    worst = int(np.argmax(stiffness))
+    if stiffness[worst] > method.damping_limit:
+        joint = next(j for j in model.independent_joints if j.v.start <= worst < j.v.stop)
+        warnings.warn(
+            f"joint {joint.name!r}: its damping is too stiff for {method!r} with dt = {dt:g} s: h d / M = "
+            f"{stiffness[worst]:.3g}, stable below {method.damping_limit:g}; use dt < "
+            f"{dt * method.damping_limit / stiffness[worst]:.2g} s or integrator='semi_implicit'",
+            stacklevel=4,
+        )
 
 
 def _rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> np.ndarray:
