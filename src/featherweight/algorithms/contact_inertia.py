@@ -113,11 +113,16 @@ def unit_force_response(tree: Tree, q: Sequence[Any], body: int, position: Vecto
     """M⁻¹ Jᵀ n for a point of a body: the force towards the root, then one outward pass over all joints."""
     bodies = articulated_bodies(tree, q)
     pushed = push(tree, bodies, body, force_at(pose(tree, bodies, body), position, direction))
+    return response(tree, bodies, pushed.y)
+
+
+def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]]) -> list[Any]:
+    """M⁻¹ Jᵀ f from the answers y = D⁻¹ t of the joints on the way to the root: one outward pass over all joints."""
     a: list[Any] = [0] * tree.nv
     A = tree.per_body(Motion.zero())
     for i, parent, joint in tree.outward():
         felt = parent_columns(bodies.X[i], bodies.U[i], joint)
-        answer = pushed.y.get(i, [0] * len(felt))
+        answer = y.get(i, [0] * len(felt))
         given_way = bodies.D[i].solve([A[parent].dot(U) for U in felt])
         a[joint.v] = [y - x for y, x in zip(answer, given_way, strict=True)]
         A[i] = bodies.X[i] @ A[parent] + combine(bodies.S[i], a[joint.v])

@@ -20,9 +20,22 @@ class SemiImplicit(Integrator):
     def step(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, acceleration: Acceleration
     ) -> tuple[list[Any], list[Any]]:
-        a = acceleration(q, v)
-        new_q, new_v = list(q), list(v)
-        for _, _, joint in tree.outward():
-            if joint.joint.leader is None:
-                new_q[joint.q], new_v[joint.v] = joint.joint.advance(q[joint.q], v[joint.v], a[joint.v], h)
-        return new_q, new_v
+        return advanced(tree, q, predicted(tree, v, acceleration(q, v), h), h)
+
+
+def predicted(tree: Tree, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
+    """The velocity after h, in the axes of now."""
+    after = list(v)
+    for _, _, joint in tree.outward():
+        if joint.joint.leader is None:
+            after[joint.v] = joint.joint.predicted(v[joint.v], a[joint.v], h)
+    return after
+
+
+def advanced(tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+    """Where a velocity in the axes of now leads to in h, and the same velocity in the axes of then."""
+    new_q, new_v = list(q), list(v)
+    for _, _, joint in tree.outward():
+        if joint.joint.leader is None:
+            new_q[joint.q], new_v[joint.v] = joint.joint.advance(q[joint.q], v[joint.v], h)
+    return new_q, new_v

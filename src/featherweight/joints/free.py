@@ -56,14 +56,16 @@ class Free(Joint):
         moving = right_jacobian_se3_inverse(_twist(u)) @ _twist(v)
         return [*moving.linear, *moving.angular]
 
-    def advance(self, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
-        """In axes that stay where they are during the step: a spinning body keeps its linear velocity."""
-        V, A, orientation = _twist(v), _twist(a), Quaternion(*q[3:])
-        linear = V.linear + (A.linear + V.angular.cross(V.linear)) * h  # classical acceleration
-        angular = V.angular + A.angular * h
-        turn = exp_so3(angular * h)
-        position = Vector(*q[:3]) + orientation.rotate(linear * h)
-        return [*position, *(orientation @ turn).normalized()], [*turn.conjugate.rotate(linear), *angular]
+    def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
+        """By the classical acceleration: a spinning body keeps its linear velocity."""
+        V, A = _twist(v), _twist(a)
+        return [*(V.linear + (A.linear + V.angular.cross(V.linear)) * h), *(V.angular + A.angular * h)]
+
+    def advance(self, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+        V, orientation = _twist(v), Quaternion(*q[3:])
+        turn = exp_so3(V.angular * h)
+        position = Vector(*q[:3]) + orientation.rotate(V.linear * h)
+        return [*position, *(orientation @ turn).normalized()], [*turn.conjugate.rotate(V.linear), *V.angular]
 
     def check(self, q: Sequence[Any]) -> Any:
         return not_unit(q[3:])

@@ -51,10 +51,13 @@ class Joint:
         """How u must change so that q ⊕ u moves with v: the inverse of the right Jacobian of ⊕ at u, times v."""
         return list(v)
 
-    def advance(self, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
-        """A semi-implicit step: the velocity after h, then the configuration that it leads to."""
-        moved = [v_k + h * a_k for v_k, a_k in zip(v, a, strict=True)]
-        return self.integrate(q, [h * v_k for v_k in moved]), moved
+    def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
+        """The velocity after h, in the axes of now."""
+        return [v_k + h * a_k for v_k, a_k in zip(v, a, strict=True)]
+
+    def advance(self, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+        """Where a velocity in the axes of now leads to in h, and the same velocity in the axes of then."""
+        return self.integrate(q, [h * v_k for v_k in v]), list(v)
 
     def check(self, q: Sequence[Any]) -> Any:
         """Zero if q is a configuration of this joint."""

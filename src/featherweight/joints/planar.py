@@ -63,10 +63,12 @@ class Planar(AxisJoint):
         plane = right_jacobian_se3_inverse(_in_space(u)) @ _in_space(v)
         return [plane.linear.x, plane.linear.y, plane.angular.z]
 
-    def advance(self, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
-        """In axes that stay where they are during the step, as for a free body."""
-        x, y = v[0] + h * (a[0] - v[2] * v[1]), v[1] + h * (a[1] + v[2] * v[0])
-        turn = v[2] + h * a[2]
+    def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
+        """By the classical acceleration, as for a free body."""
+        return [v[0] + h * (a[0] - v[2] * v[1]), v[1] + h * (a[1] + v[2] * v[0]), v[2] + h * a[2]]
+
+    def advance(self, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+        x, y, turn = v
         c, s = cos(q[2]), sin(q[2])
         moved = [q[0] + h * (c * x - s * y), q[1] + h * (s * x + c * y), q[2] + h * turn]
         c, s = cos(h * turn), sin(h * turn)
