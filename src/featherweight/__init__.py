@@ -112,7 +112,11 @@ __all__ = [
 ]
 
 
-_LATE = {"actuators": "featherweight.simulation.actuators", "integrators": "featherweight.integrators"}
+_LATE = {
+    "actuators": "featherweight.simulation.actuators",
+    "contact": "featherweight.contact",
+    "integrators": "featherweight.integrators",
+}
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -125,7 +129,7 @@ def __getattr__(name: str) -> _typing.Any:
         from featherweight import simulation
 
         return getattr(simulation, name)
-    if name in ("actuators", "integrators"):
+    if name in _LATE:
         import importlib
 
         return importlib.import_module(_LATE[name])

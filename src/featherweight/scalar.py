@@ -111,12 +111,17 @@ def repeat(
     return values
 
 
-def when(condition: Any, body: Callable[[], Sequence[Any]], otherwise: Sequence[Any]) -> list[Any]:
+def when(condition: Any, body: Callable[[], Sequence[Any]], otherwise: Sequence[Any] | None) -> list[Any]:
     """The values of `body()` where the condition holds, else `otherwise`, as many.
 
-    Unlike `where`, the body is only run if the condition holds for some state of a pack, so that a foot in the air
-    does not cost a contact.
+    Unlike with `where`, the body is only run if the condition holds for some state of a pack, so that a foot in the air
+    does not cost a contact. If `otherwise` is None the values are undefined where the condition does not hold.
     """
+    graph = Graph.tracing()
+    if otherwise is None:
+        return (
+            list(body()) if graph is None else graph.repeat(lambda _: body(), None, lambda _: logical_not(condition), 1)
+        )
     return repeat(lambda _: body(), otherwise, until=lambda _: logical_not(condition), at_most=1)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from featherweight.compiler.node import CONSTANTS, Condition, Node, other_trace
 
-LEAVES = frozenset(("input", "constant", "table", "carry"))
+LEAVES = frozenset(("input", "constant", "table", "carry", "undefined"))
 NUMBERED = frozenset(("result", "lookup"))  # one argument, and a number that is no node
 COMPARISONS = frozenset(("lt", "le", "eq"))
 LOGIC = frozenset(("and", "or", "not"))
@@ -34,6 +34,7 @@ FOLD: dict[str, Callable[..., float]] = {
 }
 BOOLEANS = COMPARISONS | LOGIC
 LARGEST_LOOKUP = 1 << 20  # entries
+DONE = -1  # number of the last of a repeat's carry: whether a lane is done
 _now = threading.local()
 
 
@@ -49,7 +50,8 @@ class Repeat:
     """A loop in the trace: what is tested before each turn, and what a turn does, are scopes of their own.
 
     Its node has the arguments (first values, next values), each of them `size` numbers and, last, whether the lane is
-    done; leaf ("carry", (number, k)) is the k-th of them in a turn, node ("result", (node, k)) after the last turn.
+    done; leaf ("carry", (number, k)) is the k-th of them in a turn, k = DONE the last of them, and node
+    ("result", (node, k)) the k-th after the last turn.
     """
 
     number: int
@@ -159,43 +161,48 @@ class Graph:
     def repeat(
         self,
         body: Callable[[list[Any]], Sequence[Any]],
-        carry: Sequence[Any],
+        carry: Sequence[Any] | None,
         until: Callable[[list[Any]], Any],
         at_most: int,
     ) -> list[Any]:
-        """carry = body(carry) until until(carry) holds, at most so many times, in each lane for itself."""
-        number, size = self._begun, len(carry)
+        """carry = body(carry) until until(carry) holds, at most so many times, in each lane for itself.
+
+        Without a carry, what the body returns is left undefined in lanes that are done before the first turn.
+        """
+        number, size = self._begun, len(carry or ())
         self._begun += 1
-        before = Condition(self, self._node("carry", (number, size)).id)
         values = [self._node("carry", (number, k)) for k in range(size)]
-        first = [self.lift(x).id for x in carry]
-        first.append(self.constant(0.0).id if self._done is None else self._done.id)
         outside, keys, enclosing = self._scope, self._own, self._done
+        frozen: Any = False if enclosing is None else enclosing
         try:
             self._own = []
             test = self._open(outside)
             ends = until(list(values))
             if not isinstance(ends, (Condition, bool, np.bool_)):
                 raise TypeError(f"repeat: expected until to return a condition, got {type(ends).__name__}")
-            done = before | bool(ends) if isinstance(ends, np.bool_) else before | ends
+            before = Condition(self, self._node("carry", (number, DONE)).id)
+            done = before | (bool(ends) if isinstance(ends, np.bool_) else ends)
             if not isinstance(done, Condition):  # known to end before the first turn
-                return list(carry)
+                return list(carry or ())
             self._done = done
             inside = self._open(test)
-            after = list(body(list(values)))
-            if len(after) != size:
+            after = [self.lift(x) for x in body(list(values))]
+            if carry is not None and len(after) != size:
                 raise ValueError(
                     f"repeat: expected the body to return {size} values, as it was given, got {len(after)}"
                 )
-            after = [old if new is old else done.select(old, new) for old, new in zip(values, after, strict=True)]
+            if carry is not None:
+                after = [old if new is old else done.select(old, new) for old, new in zip(values, after, strict=True)]
         finally:
             for key in self._own:
                 del self._known[key]
             self._own, self._scope, self._done = keys, outside, enclosing
             self.mark()
+        first = [self.lift(x).id for x in carry] if carry is not None else [self._node("undefined", ()).id] * len(after)
+        first.append(self.constant(0.0).id if frozen is False else frozen.id)
         node = self._node("repeat", (*first, *(x.id for x in after), done.id))
-        self.repeats[node.id] = Repeat(number, test, inside, size, at_most)
-        return [self._node("result", (node.id, k)) for k in range(size)]
+        self.repeats[node.id] = Repeat(number, test, inside, len(after), at_most)
+        return [self._node("result", (node.id, k)) for k in range(len(after))]
 
     def _open(self, parent: int) -> int:
         """A new scope."""

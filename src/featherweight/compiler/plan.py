@@ -76,11 +76,16 @@ class _Layout:
             if isinstance(step, Chunk):
                 _write_code(self.program, step, self.where)
         places = [self._place(o) for o in self.outputs]
-        moved = [[self._place(a) for a in step.values] if isinstance(step, Turn) else [] for step in self.steps]
+        moved = [
+            [self._place(a) if self.program.op[a] != "undefined" else None for a in step.values]
+            if isinstance(step, Turn)
+            else []
+            for step in self.steps
+        ]
         self._reserve_blocks(places)
         for step, of_step in zip(self.steps, moved, strict=True):
             if isinstance(step, Turn):
-                self._write_turn(step, [self._slot(place) for place in of_step])
+                self._write_turn(step, [place and self._slot(place) for place in of_step])
         return Plan(
             steps=self.steps,
             base=self.base,
@@ -135,6 +140,7 @@ class _Layout:
                 step.blocks = [by_reader[reader] for reader in sorted(by_reader)]
                 for b, block in enumerate(step.blocks):
                     where.update({i: (("chunk", s, b), k) for k, i in enumerate(block)})
+        size_of = {repeat.number: repeat.size for repeat in self.program.repeats.values()}
         for i in last_reader:
             if op[i] == "input":
                 array, position = args[i]
@@ -142,7 +148,7 @@ class _Layout:
                 start = parts[bisect_right(parts, position) - 1]
                 where[i] = (("input", array, start), position - start)
             elif op[i] == "carry":
-                where[i] = ("repeat", args[i][0]), args[i][1]
+                where[i] = ("repeat", args[i][0]), args[i][1] % (size_of[args[i][0]] + 1)
             elif op[i] == "result":
                 where[i] = ("repeat", self.program.repeats[args[i][0]].number), args[i][1]
 
@@ -200,13 +206,13 @@ class _Layout:
             for source in ends[s]:
                 free[size_of[source]].append(self.base[source])
 
-    def _write_turn(self, turn: Turn, slots: list[int]) -> None:
+    def _write_turn(self, turn: Turn, slots: list[int | None]) -> None:
         """What a place in a repeat moves where."""
         if turn.kind == "test":
-            turn.slot = slots[0]
+            turn.slot = slots[0] or 0
             return
         first = self.base["repeat", turn.repeat.number]
-        turn.copies = [(slot, first + k) for k, slot in enumerate(slots) if slot != first + k]
+        turn.copies = [(slot, first + k) for k, slot in enumerate(slots) if slot is not None and slot != first + k]
 
 
 def _loops(steps: list[Step]) -> list[list[tuple[int, int]]]:

@@ -98,7 +98,7 @@ class Schedule:
         home = {repeat.number: repeat.test for repeat in program.repeats.values()}
 
         def read(a: int, inside: int) -> None:
-            if program.op[a] in ("input", "constant", "table"):
+            if program.op[a] in ("input", "constant", "table", "undefined"):
                 return
             at_home = home[program.args[a][0]] if program.op[a] == "carry" else scope[a]
             while inside != at_home:

@@ -13,13 +13,14 @@ import numpy as np
 
 from featherweight.compiler.arguments import as_array, batch_shape
 from featherweight.compiler.loop import Loop
+from featherweight.contact import ContactModel, SpringDamper
 from featherweight.dynamics import mass_matrix
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.integrators import NAMES, Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
-from featherweight.simulation.step import step_loop
+from featherweight.simulation.step import Means, step_loop
 from featherweight.simulation.trajectory import Status
 
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
@@ -36,6 +37,7 @@ class Problem:
     every: int
     batch: tuple[int, ...]
     loop: Loop
+    records: tuple[tuple[int, ...], ...]  # shapes of what is recorded in a step: tau, and that of contact
     control: Control | None  # called from Python
     carry: tuple[np.ndarray, ...]  # at the beginning: q, v, clock, and the controller's state; (count, n)
     given: tuple[np.ndarray, ...]  # forces for each step, (count, steps, nv)
@@ -82,7 +84,11 @@ def problem(
     parameters: Mapping[str, Any] | None,
 ) -> Problem:
     """Check everything; ValueError or TypeError that names the argument."""
-    method = _checked(model, steps, dt, integrator, actuators, every, contact)
+    method = _checked(model, steps, dt, integrator, actuators, every)
+    if contact is not None:
+        if not isinstance(contact, ContactModel):
+            raise TypeError(f"contact: expected one of featherweight.contact, got {type(contact).__name__}")
+        contact.check(model, method)
     names, ranks = ["q", "v"], [1, 1]
     arrays = [as_array("q", q, (model.nq,), "nq"), as_array("v", v, (model.nv,), "nv")]
     if tau is not None:
@@ -113,19 +119,23 @@ def problem(
     carry = _begin(model, all_rows("q"), all_rows("v"))
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     given = [all_rows("tau")] if tau is not None else []
+    if contact is not None:
+        carry.append(np.zeros((count, contact.state_size(model))))
+        if isinstance(contact, SpringDamper) and count and not parameters:
+            contact.warn_if_stiff(model, carry[0][0], dt)
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
     _warn_if_stiff(model, method, dt, carry[0], parameters)
     by_python = control is not None and own is None
+    means = Means(method, tau is not None or by_python, own, actuators, contact)
     return Problem(
-        model, float(dt), int(steps), int(every), batch,
-        step_loop(model, method, tau is not None or by_python, own, actuators),
+        model, float(dt), int(steps), int(every), batch, step_loop(model, means), tuple(means.records(model)),
         control if by_python else None, tuple(carry), tuple(given), tuple(constants),
     )  # fmt: skip
 
 
-def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, every: Any, contact: Any) -> Integrator:
+def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, every: Any) -> Integrator:
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     for name, value in (("steps", steps), ("record_every", every)):
@@ -135,8 +145,6 @@ def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, e
         raise ValueError(f"record_every: expected a divisor of steps = {steps}, got {every}")
     if not isinstance(dt, (float, int, np.floating)) or isinstance(dt, bool) or not 0 < dt < np.inf:
         raise ValueError(f"dt: expected a time step > 0 [s], got {dt!r}")
-    if contact is not None:
-        raise NotImplementedError("contact: contact models are not there yet")
     if actuators is not None:
         if not isinstance(actuators, Actuators):
             raise TypeError(f"actuators: expected one of fw.actuators, got {type(actuators).__name__}")

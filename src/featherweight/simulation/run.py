@@ -16,7 +16,7 @@ from featherweight.compiler.arguments import address_of
 from featherweight.errors import SimulationError
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.step import RECORDED
-from featherweight.simulation.trajectory import Trajectory, assembled
+from featherweight.simulation.trajectory import RECORDS, Trajectory, assembled
 
 LAST_STATES = 100  # kept for the error when a run fails
 FEW = 64  # robots that one thread steps sooner than several
@@ -33,7 +33,7 @@ class Run:
         for states, first in zip(self.history, p.carry, strict=False):
             states[:, 0] = first
         self.last = [np.array(c) for c in p.carry[RECORDED:]]  # what is not recorded, at the end of the last chunk
-        self.tau = np.empty((p.count, p.samples, p.model.nv))
+        self.records = [np.empty((p.count, p.samples, *shape)) for shape in p.records]
         self._begun: deque[tuple[int, list[np.ndarray]]] = deque()  # carries of chunks that a failure may need again
 
     @property
@@ -63,7 +63,7 @@ class Run:
             [forces[:, i * p.every : (i + samples) * p.every] for forces in p.given],
             p.constants,
             [*(states[:, i : i + samples + 1] for states in self.history), *last],
-            [self.tau[:, i : i + samples]],
+            [record[:, i : i + samples] for record in self.records],
             samples * p.every,
             p.every,
         )
@@ -81,46 +81,37 @@ class Run:
             carry = [
                 states.reshape(p.count, -1, states.shape[-1])[:, -1] for states in self._again(carry, start, first, 1)
             ]
-        q, v, *_, tau = self._again(carry, first, failed, failed - first)
-        return _last(p, first, q, v, tau, self.clock)
+        states = self._again(carry, first, failed, failed - first)
+        return _last(p, first, states[0], states[1], states[len(carry) :], self.clock)
 
     def _again(self, carry: list[np.ndarray], start: int, end: int, samples: int) -> list[np.ndarray]:
         """Steps that were made before; states and forces."""
         p = self.problem
+        records = [np.empty((p.count, samples, *shape)) for shape in p.records]
         if end == start:
-            return [*(c[:, None] for c in carry), np.empty((p.count, 0, p.model.nv))]
+            return [*(c[:, None] for c in carry), *records]
         states = [np.empty((p.count, samples + 1, c.shape[1])) for c in carry[:RECORDED]]
         states += [np.empty_like(c) for c in carry[RECORDED:]]
-        tau = np.empty((p.count, samples, p.model.nv))
         given = [forces[:, start:end] for forces in p.given]
-        p.loop.run(carry, given, p.constants, states, [tau], end - start, (end - start) // samples)
-        return [*states, tau]
+        p.loop.run(carry, given, p.constants, states, records, end - start, (end - start) // samples)
+        return [*states, *records]
 
     def trajectory(self) -> Trajectory:
         """Everything so far; rows of failed lanes from the failed step on are NaN."""
         p, n = self.problem, self.done
         q, v = (states[:, : n + 1] for states in self.history)
-        return assembled(p.model, p.batch, p.dt, p.every, p.samples, q, v, self.tau[:, :n], *self._rest(0, n))
-
-    def _rest(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros((self.problem.count, end - first, 0, 3)), self.clock
+        records = [record[:, :n] for record in self.records]
+        return assembled(p.model, p.batch, p.dt, p.every, p.samples, q, v, records, self.clock)
 
     # ---- in a file
 
     def written(self, since: int | None) -> dict[str, np.ndarray]:
         """What a file needs of the samples after `since`, all of them for None, and to go on from here."""
         first, begin = (0, 0) if since is None else (since + 1, since)
-        q, v = (states[:, first : self.done + 1] for states in self.history)
-        contact, clock = self._rest(begin, self.done)
+        states = {n: s[:, first : self.done + 1] for n, s in zip(("q", "v"), self.history, strict=True)}
+        records = {n: r[:, begin : self.done] for n, r in zip(RECORDS, self.records, strict=True)}
         others = {f"carry{k}": c for k, c in enumerate(self.last[1:])}
-        return {
-            "q": q,
-            "v": v,
-            "tau": self.tau[:, begin : self.done],
-            "contact_force": contact,
-            "clock": clock,
-            **others,
-        }
+        return {**states, **records, "clock": self.clock, **others}
 
     def restore(self, arrays: dict[str, np.ndarray], since: int | None) -> None:
         """What `written` gave, put back."""
@@ -128,7 +119,8 @@ class Run:
         self.done = first + arrays["q"].shape[1] - 1
         for states, name in zip(self.history, ("q", "v"), strict=True):
             states[:, first : self.done + 1] = arrays[name]
-        self.tau[:, begin : self.done] = arrays["tau"]
+        for record, name in zip(self.records, RECORDS, strict=True):
+            record[:, begin : self.done] = arrays[name]
         self.last = [np.array(arrays["clock"]), *(np.array(arrays[f"carry{k}"]) for k in range(len(self.last) - 1))]
 
 
@@ -142,9 +134,10 @@ class PythonRun(Run):
         self._pairs = [np.empty((p.count, 2, c.shape[1])) for c in p.carry[:RECORDED]]
         for pair, first in zip(self._pairs, p.carry, strict=False):
             pair[:, 1] = first
-        self._tau, self._out = np.empty((p.count, 1, p.model.nv)), np.empty((p.count, 1, p.model.nv))
+        self._tau = np.empty((p.count, 1, p.model.nv))
+        self._out = [np.empty((p.count, 1, *shape)) for shape in p.records]
         carry = [*(pair[:, 1] for pair in self._pairs), *self.last]
-        self._call = p.loop.call(carry, [self._tau], p.constants, [*self._pairs, *self.last], [self._out], 1, 1)
+        self._call = p.loop.call(carry, [self._tau], p.constants, [*self._pairs, *self.last], self._out, 1, 1)
         self._recent: deque[tuple[np.ndarray, ...]] = deque(maxlen=LAST_STATES)
         self._k = 0
 
@@ -154,8 +147,10 @@ class PythonRun(Run):
             self.done += samples
             return
         q, v = (pair.reshape(*p.batch, 2, pair.shape[-1])[..., 1, :] for pair in self._pairs)
-        tau, out = self._tau.reshape(*p.batch, p.model.nv), self._out.reshape(*p.batch, p.model.nv)
-        Q, V, T = (np.moveaxis(a.reshape(*p.batch, *a.shape[1:]), -2, 0) for a in (*self.history, self.tau))
+        tau = self._tau.reshape(*p.batch, p.model.nv)
+        axis = len(p.batch)
+        Q, V = (np.moveaxis(a.reshape(*p.batch, *a.shape[1:]), axis, 0) for a in self.history)
+        kept = [(r.swapaxes(0, 1), out[:, 0]) for r, out in zip(self.records, self._out, strict=True) if out.size]
         step, shape, clock = self._stepper(), tau.shape, self.last[0].reshape(-1).data
         watched = p.count == 1
         for k in range(self._k, self._k + samples * every):
@@ -167,7 +162,8 @@ class PythonRun(Run):
                 self._recent.append((q.copy(), v.copy(), tau.copy()))
             step()
             if not k % every:
-                T[k // every] = out
+                for record, out in kept:
+                    record[k // every] = out
             self._k = k + 1
             if not self._k % every:
                 self.done = done = self._k // every
@@ -218,17 +214,22 @@ class PythonRun(Run):
         if p.every == 1:
             first = max(0, failed - LAST_STATES + 1)
             q, v = (states[:, first : failed + 1] for states in self.history)
-            tau = self.tau[:, first:failed]
+            records = [record[:, first:failed] for record in self.records]
         else:
             recent = list(self._recent)  # the last of them is the step that failed
             first = failed + 1 - len(recent)
             q, v = (np.array([r[j] for r in recent]).reshape(1, len(recent), -1) for j in (0, 1))
-            tau = np.array([r[2] for r in recent[:-1]]).reshape(1, len(recent) - 1, -1)
-        return _last(p, first, q, v, tau, self.clock)
+            records = [np.array([r[2] for r in recent[:-1]]).reshape(1, len(recent) - 1, -1)]
+            records += [np.full((1, len(recent) - 1, *shape), np.nan) for shape in p.records[1:]]
+        return _last(p, first, q, v, records, self.clock)
 
 
-def _last(p: Problem, first: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, clock: np.ndarray) -> Trajectory:
+def _last(
+    p: Problem, first: int, q: np.ndarray, v: np.ndarray, records: list[np.ndarray], clock: np.ndarray
+) -> Trajectory:
     """States from step `first` on, one for each step, of a robot that failed after the last of them."""
     t = (first + np.arange(q.shape[1])) * p.dt
     status, failed = clock[0, 1].astype(np.uint8), clock[0, 2].astype(int)
-    return Trajectory(p.model, t, q[0], v[0], tau[0], np.zeros((len(t) - 1, 0, 3)), status, failed)
+    return Trajectory(
+        p.model, t, q[0], v[0], *(r[0] for r in records[:2]), status, failed, True, *(r[0] for r in records[2:])
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from featherweight import algorithms
 from featherweight.compiler import Argument, compiling
 from featherweight.compiler.loop import Loop
+from featherweight.contact import ContactModel
 from featherweight.dynamics.evaluate import LARGEST
 from featherweight.errors import SimulationError
 from featherweight.integrators import Integrator
@@ -18,34 +20,54 @@ from featherweight.scalar import where
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 
-DIVERGED, BAD_CONTROL = 2.0, 3.0  # of trajectory.Status
+NOT_CONVERGED, DIVERGED, BAD_CONTROL = 1.0, 2.0, 3.0  # of trajectory.Status
 RECORDED = 2  # parts of the carry whose history is kept: q and v
 
 
-def step_loop(
-    model: Model, integrator: Integrator, given: bool, control: Compiled | None, actuators: Actuators | None
-) -> Loop:
-    """The loop for a model and a method, with forces given for each step, computed by a controller, or none."""
-    key = ("loop", repr(integrator), given, control, repr(actuators))
+@dataclass(frozen=True)
+class Means:
+    """What moves a robot: the method, forces that are given, a controller, actuators, contact."""
+
+    integrator: Integrator
+    given: bool = False
+    control: Compiled | None = None
+    actuators: Actuators | None = None
+    contact: ContactModel | None = None
+
+    @property
+    def key(self) -> tuple:
+        """Equal for equal loops; a controller is known by itself."""
+        return repr(self.integrator), self.given, repr(self.actuators), repr(self.contact)
+
+    def records(self, model: Model) -> list[tuple[int, ...]]:
+        """Shapes of what is recorded in a step: forces; and of contact, force, slip, depth, and (sweeps, residual)."""
+        points = len(model.contact_points) if self.contact is not None else 0
+        return [(model.nv,), (points, 3), (points,), (points,), (2 if points else 0,)]
+
+
+def step_loop(model: Model, means: Means) -> Loop:
+    """The loop for a model and what moves it, made once."""
+    key = ("loop", *means.key, means.control)
     loop = model._kernels.get(key)
     if loop is None:
         with compiling:
             loop = model._kernels.get(key)
             if loop is None:
-                loop = model._kernels[key] = _make(model, integrator, given, control, actuators)
+                loop = model._kernels[key] = _make(model, means)
     return loop
 
 
-def _make(
-    model: Model, integrator: Integrator, given: bool, control: Compiled | None, actuators: Actuators | None
-) -> Loop:
+def _make(model: Model, means: Means) -> Loop:
+    control, contact = means.control, means.contact
     carry = [
         Argument("q", (model.nq,), "nq", tuple(j.q.start for j in model.independent_joints)),
         Argument("v", (model.nv,), "nv", tuple(j.v.start for j in model.independent_joints)),
         Argument("clock", (3,), "3"),
     ]
     constants = [Argument("dt", (), ""), *(Argument(p.name, p.shape, "") for p in model.parameters.values())]
-    forces = [Argument("tau", (model.nv,), "nv")] if given else []
+    forces = [Argument("tau", (model.nv,), "nv")] if means.given else []
+    if contact is not None:
+        carry.append(Argument("contact", (contact.state_size(model),), "n"))
     if control is not None:
         carry.append(Argument("x", control.state.shape[-1:], "n"))
         constants.append(Argument("p", control.parameters.shape[-1:], "m"))
@@ -54,17 +76,21 @@ def _make(
         names = [a.name for a in (*carry, *forces, *constants)]
         x = dict(zip(names, scalars, strict=True))
         tree = model.over(lift, mark, {n: x[n] for n in model.parameters})
-        asked, after = _forces(model, x, control)
-        tau = asked if actuators is None else actuators.forces(model, x["v"], asked)
-        results = _step(tree, integrator, x, tau, abs(_sum(asked)) <= LARGEST)
-        if control is not None:
-            results.append([where(results[2][1] == 0, new, old) for new, old in zip(after, x["x"], strict=True)])
-        return [*results, tau], 0
+        asked, x_after = _forces(model, x, control)
+        tau = asked if means.actuators is None else means.actuators.forces(model, x["v"], asked)
+        (q, v, clock), extra, records = _step(model, tree, means, x, tau, abs(_sum(asked)) <= LARGEST)
+        going = clock[1] == 0
+        kept = [*extra, *([x_after] if control is not None else [])]
+        before = [x[a.name] for a in carry[3:]]
+        rest = [
+            [where(going, new, old) for new, old in zip(a, b, strict=True)] for a, b in zip(kept, before, strict=True)
+        ]
+        return [q, v, clock, *rest, list(tau), *records], 0
 
     fingerprint = None
     if control is None and model.fingerprint is not None:
-        fingerprint = f"step {integrator!r} {given} {actuators!r} {model.fingerprint}"
-    return Loop("step", carry, forces, constants, [(model.nv,)], function, RECORDED, fingerprint)
+        fingerprint = f"step {means.key} {model.contact_points} {model.fingerprint}"
+    return Loop("step", carry, forces, constants, means.records(model), function, RECORDED, fingerprint)
 
 
 def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> tuple[list[Any], list[Any]]:
@@ -88,10 +114,35 @@ def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> 
 
 
 def _step(
-    tree: Tree, integrator: Integrator, x: dict[str, list[Any]], tau: Sequence[Any], good_tau: Any
-) -> list[list[Any]]:
-    """q, v and clock after a step; a lane that fails stands still from then on, with status and step of the failure."""
+    model: Model, tree: Tree, means: Means, x: dict[str, list[Any]], tau: Sequence[Any], good_tau: Any
+) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
+    """q, v and clock after a step, what contact carries on, and records of it. A lane that fails stands still from then
+    on, with status and step of the failure."""
     q, v, (k, status, failed), (dt,) = x["q"], x["v"], x["clock"], x["dt"]
+    converged: Any = True
+    extra: list[list[Any]] = []
+    records: list[list[Any]] = [[], [], [], []]
+    if means.contact is None:
+        new_q, new_v = _free_step(tree, means.integrator, q, v, tau, dt)
+    else:
+        outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"])
+        new_q, new_v, converged = outcome.q, outcome.v, outcome.converged
+        extra = [outcome.state]
+        force = [number for vector in outcome.force for number in vector]
+        records = [force, outcome.slip, outcome.depth, [outcome.iterations, outcome.residual]]
+    going = status == 0
+    good_state = abs(_sum(new_q) + _sum(new_v)) <= LARGEST
+    good = going & good_tau & good_state & converged
+    reason = where(good_tau, where(good_state, NOT_CONVERGED, DIVERGED), BAD_CONTROL)
+    clock = [k + 1.0, where(good, status, where(going, reason, status)), where(good, failed, where(going, k, failed))]
+    state = [[where(good, a, b) for a, b in zip(new, old, strict=True)] for new, old in ((new_q, q), (new_v, v))]
+    return [*state, clock], extra, records
+
+
+def _free_step(
+    tree: Tree, integrator: Integrator, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], dt: Any
+) -> tuple[list[Any], list[Any]]:
+    """A step without contact."""
     solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
     solved = tree.damped(dt) if integrator.damps_implicitly else tree
 
@@ -99,17 +150,7 @@ def _step(
         passive = algorithms.passive_force(tree, q, v)
         return solve(solved, q, v, [t + p for t, p in zip(tau, passive, strict=True)], None)[0]
 
-    new_q, new_v = integrator.step(tree, q, v, dt, acceleration)
-    going = status == 0
-    good_state = abs(_sum(new_q) + _sum(new_v)) <= LARGEST
-    good = going & good_tau & good_state
-    new_status = where(good, status, where(going, where(good_tau, DIVERGED, BAD_CONTROL), status))
-    new_failed = where(good, failed, where(going, k, failed))
-    return [
-        [where(good, new, old) for new, old in zip(new_q, q, strict=True)],
-        [where(good, new, old) for new, old in zip(new_v, v, strict=True)],
-        [k + 1.0, new_status, new_failed],
-    ]
+    return integrator.step(tree, q, v, dt, acceleration)
 
 
 def _sum(values: Sequence[Any]) -> Any:

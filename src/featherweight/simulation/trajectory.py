@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.model import Model
 from featherweight.recording import read, write
 
+RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver")
 FORMAT = {"format": "featherweight trajectory", "version": 2}
 
 
@@ -30,9 +32,10 @@ class Status(enum.IntEnum):
 class Trajectory:
     """K + 1 states and the K intervals between them; batch axes first.
 
-    `t` (K+1,) [s]; `q` (…, K+1, nq); `v` (…, K+1, nv); `tau` (…, K, nv), the forces at the beginning of each interval;
-    `contact_force` (…, K, nc, 3) [N] in world axes; `status` and `failed_step` (…): where a lane failed, its rows from
-    that step on are NaN, and `failed_step` is -1 where it did not.
+    `t` (K+1,) [s]; `q` (…, K+1, nq); `v` (…, K+1, nv); `tau` (…, K, nv), the forces that acted in the first step of
+    each interval. Of contact in that step: `contact_force` (…, K, nc, 3) [N] in world axes, `contact_slip` (…, K, nc)
+    [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), sweeps and residual [m/s]. `status` and `failed_step`
+    (…): where a lane failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not.
     """
 
     model: Model | None
@@ -44,6 +47,9 @@ class Trajectory:
     status: np.ndarray
     failed_step: np.ndarray
     complete: bool = True  # False if the run was interrupted
+    contact_slip: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    penetration: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    solver: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J] of every state, shape (…, K+1); NaN where a lane had failed."""
@@ -61,7 +67,7 @@ class Trajectory:
         write(path, facts, [({}, self._arrays())])
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        names = ("t", "q", "v", "tau", "contact_force", "status", "failed_step")
+        names = ("t", "q", "v", *RECORDS, "status", "failed_step")
         return {name: np.asarray(getattr(self, name)) for name in names}
 
     @staticmethod
@@ -89,13 +95,9 @@ def _joined(path: Any, run: dict[str, Any], chunks: list[tuple[dict, dict]], mod
     if not chunks:
         raise ValueError(f"{path}: the run was killed before its first state was written")
     batch = tuple(run["batch"])
-    q, v, tau, contact = (
-        np.concatenate([arrays[name] for _, arrays in chunks], axis=1) for name in ("q", "v", "tau", "contact_force")
-    )
-    return assembled(
-        model, batch, run["dt"], run["record_every"], run["steps"] // run["record_every"], q, v, tau, contact,
-        chunks[-1][1]["clock"],
-    )  # fmt: skip
+    q, v, *records = (np.concatenate([arrays[name] for _, arrays in chunks], axis=1) for name in ("q", "v", *RECORDS))
+    every, clock = run["record_every"], chunks[-1][1]["clock"]
+    return assembled(model, batch, run["dt"], every, run["steps"] // every, q, v, records, clock)
 
 
 def assembled(
@@ -106,8 +108,7 @@ def assembled(
     samples: int,
     q: np.ndarray,
     v: np.ndarray,
-    tau: np.ndarray,
-    contact: np.ndarray,
+    records: Sequence[np.ndarray],
     clock: np.ndarray,
 ) -> Trajectory:
     """A trajectory of rows (count, K + 1, n) with their clocks; NaN where a lane had failed, to the end if all have."""
@@ -115,16 +116,18 @@ def assembled(
     complete = q.shape[1] == samples + 1 or bool((status != 0).all())
     if complete:
         q, v = _filled(q, samples + 1), _filled(v, samples + 1)
-        tau, contact = _filled(tau, samples), _filled(contact, samples)
+        records = [_filled(record, samples) for record in records]
     steps = np.arange(q.shape[1]) * every
     lost = (status != 0)[:, None] & (steps[None] >= failed[:, None])
     lost[:, 0] &= status == Status.BAD_INPUT
     if lost.any():
-        q, v, tau, contact = (np.array(a) for a in (q, v, tau, contact))
-        q[lost], v[lost], tau[lost[:, :-1]], contact[lost[:, :-1]] = (np.nan,) * 4
-    q, v, tau, contact = (a.reshape(*batch, *a.shape[1:]) for a in (q, v, tau, contact))
+        q, v, *records = (np.array(a) for a in (q, v, *records))
+        q[lost], v[lost] = np.nan, np.nan
+        for record in records:
+            record[lost[:, :-1]] = np.nan
+    q, v, tau, force, *rest = (a.reshape(*batch, *a.shape[1:]) for a in (q, v, *records))
     states = status.astype(np.uint8).reshape(batch), failed.astype(int).reshape(batch)
-    return Trajectory(model, steps * dt, q, v, tau, contact, *states, complete)
+    return Trajectory(model, steps * dt, q, v, tau, force, *states, complete, *rest)
 
 
 def _filled(rows: np.ndarray, samples: int) -> np.ndarray:

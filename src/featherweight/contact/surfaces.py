@@ -1,0 +1,188 @@
+"""Surfaces that points touch: how high above one a point is, and which way is up there."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from featherweight.model import Placement
+from featherweight.scalar import absolute, lookup, maximum, minimum, sqrt, where
+from featherweight.spatial import Matrix, Vector
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Something solid in the world.
+
+    Args:
+        friction: coefficient μ of Coulomb's law; None: that of the contact model.
+        restitution: e from 0 to 1; None: that of the contact model.
+    """
+
+    friction: float | None = None
+    restitution: float | None = None
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        if self.friction is not None and not 0 <= self.friction < math.inf:
+            raise ValueError(f"{name}: friction: expected a number of 0 or more, got {self.friction!r}")
+        if self.restitution is not None and not 0 <= self.restitution <= 1:
+            raise ValueError(f"{name}: restitution: expected a number from 0 to 1, got {self.restitution!r}")
+
+    def height(self, p: Vector) -> tuple[Any, Vector]:
+        """The signed distance [m] of a point in the world, negative inside, and the unit normal there."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Plane(Surface):
+    """The half space below a plane through `point` with `normal`."""
+
+    normal: Sequence[float] = (0.0, 0.0, 1.0)
+    point: Sequence[float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        normal = np.array(_numbers("Plane: normal", self.normal))
+        if not np.linalg.norm(normal) > 0:
+            raise ValueError("Plane: normal: expected a direction, got zero")
+        object.__setattr__(self, "normal", tuple((normal / np.linalg.norm(normal)).tolist()))
+        object.__setattr__(self, "point", _numbers("Plane: point", self.point))
+
+    def height(self, p: Vector) -> tuple[Any, Vector]:
+        n = Vector(*self.normal)
+        return n.dot(p) - n.dot(Vector(*self.point)), n
+
+
+@dataclass(frozen=True)
+class Sphere(Surface):
+    """A ball."""
+
+    center: Sequence[float] = (0.0, 0.0, 0.0)
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "center", _numbers("Sphere: center", self.center))
+        if not 0 < self.radius < math.inf:
+            raise ValueError(f"Sphere: radius: expected a length > 0 [m], got {self.radius!r}")
+
+    def height(self, p: Vector) -> tuple[Any, Vector]:
+        distance, n = _direction(p - Vector(*self.center), Vector(0.0, 0.0, 1.0))
+        return distance - self.radius, n
+
+
+@dataclass(frozen=True)
+class Box(Surface):
+    """A block with edges of `size` [m] and its centre at `placement`. The normal turns around edges and corners."""
+
+    size: Sequence[float] = (1.0, 1.0, 1.0)
+    placement: Placement = field(default_factory=Placement)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "size", _numbers("Box: size", self.size))
+        if not min(self.size) > 0:
+            raise ValueError(f"Box: size: expected three lengths > 0 [m], got {self.size}")
+
+    def height(self, p: Vector) -> tuple[Any, Vector]:
+        X = self.placement.transform
+        local = X.E @ (p - X.r)
+        side = Vector(*(where(x < 0, -1.0, 1.0) for x in local))
+        beyond = Vector(*(absolute(x) - s / 2 for x, s in zip(local, self.size, strict=True)))
+        # inside: the nearest face; outside: away from the nearest point of the box
+        x, y, z = beyond
+        is_x = (x >= y) & (x >= z)
+        is_y = y >= z
+        face = Vector(
+            where(is_x, side.x, 0.0), where(is_x, 0.0, where(is_y, side.y, 0.0)),
+            where(is_x, 0.0, where(is_y, 0.0, side.z)),
+        )  # fmt: skip
+        inside = maximum(x, maximum(y, z))
+        out = Vector(*(maximum(b, 0.0) * s for b, s in zip(beyond, side, strict=True)))
+        distance, n = _direction(out, face)
+        normal = Vector(*(where(inside > 0, a, b) for a, b in zip(n, face, strict=True)))
+        return where(inside > 0, distance, inside), X.E.transposed_times(normal)
+
+
+@dataclass(frozen=True, eq=False)
+class Heightfield(Surface):
+    """Ground with heights [m] at the points of a grid, bilinear between them.
+
+    Args:
+        heights: shape (nx, ny), finite.
+        spacing: distance of grid points along x and y [m].
+        origin: x and y of heights[0, 0] [m]; beyond its edges the ground goes on as it is there.
+    """
+
+    heights: Any = ((0.0, 0.0), (0.0, 0.0))
+    spacing: float = 1.0
+    origin: Sequence[float] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        heights = np.array(self.heights, dtype=float)
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise ValueError(f"Heightfield: heights: expected shape (nx, ny) of 2 or more each, got {heights.shape}")
+        if not np.isfinite(heights).all():
+            bad = tuple(int(k) for k in np.argwhere(~np.isfinite(heights))[0])
+            raise ValueError(f"Heightfield: heights: expected finite numbers, got {heights[bad]} at {bad}")
+        heights.flags.writeable = False
+        object.__setattr__(self, "heights", heights)
+        if not 0 < self.spacing < math.inf:
+            raise ValueError(f"Heightfield: spacing: expected a length > 0 [m], got {self.spacing!r}")
+        object.__setattr__(self, "origin", _numbers("Heightfield: origin", self.origin, 2))
+
+    def height(self, p: Vector) -> tuple[Any, Vector]:
+        nx, ny = self.heights.shape
+        x, y = ((a - o) / self.spacing for a, o in zip(p[:2], self.origin, strict=True))
+        row, column = _cell(x, nx), _cell(y, ny)
+        u, w = (minimum(maximum(a - k, 0.0), 1.0) for a, k in ((x, row), (y, column)))
+        corner = row * float(ny) + column
+        a, b, c, d = (lookup(self.heights.ravel(), corner + k) for k in (0.0, float(ny), 1.0, ny + 1.0))
+        ground = a + u * (b - a) + w * ((c - a) + u * (d - c - b + a))
+        slope_x = ((b - a) + w * (d - c - b + a)) / self.spacing
+        slope_y = ((c - a) + u * (d - c - b + a)) / self.spacing
+        steep = 1.0 / sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
+        return (p.z - ground) * steep, Vector(-slope_x * steep, -slope_y * steep, steep)
+
+    def __repr__(self) -> str:
+        digest = hashlib.sha256(self.heights.tobytes()).hexdigest()[:16]
+        return (
+            f"Heightfield({self.heights.shape}, {digest}, {self.spacing}, {self.origin}, {self.friction}, "
+            f"{self.restitution})"
+        )
+
+
+def frame(n: Vector) -> Matrix:
+    """Rows n, t1, t2: a right-handed frame on a unit normal, without a direction in which it fails (Duff, 2017)."""
+    s = where(n.z < 0, -1.0, 1.0)
+    a = -1.0 / (s + n.z)
+    b = n.x * n.y * a
+    return Matrix(n, Vector(1.0 + s * n.x * n.x * a, s * b, -s * n.x), Vector(b, s + n.y * n.y * a, -n.y))
+
+
+def _cell(x: Any, n: int) -> Any:
+    """The grid cell a coordinate falls into: a whole number from 0 to n - 2."""
+    return lookup(np.arange(n - 1.0), x)
+
+
+def _direction(d: Vector, fallback: Vector) -> tuple[Any, Vector]:
+    """Length and direction of a vector; `fallback` where it is zero."""
+    square = d.dot(d)
+    is_some = square > 0
+    length = sqrt(square)
+    scale = 1.0 / where(is_some, length, 1.0)
+    return length, Vector(*(where(is_some, a * scale, b) for a, b in zip(d, fallback, strict=True)))
+
+
+def _numbers(what: str, values: Any, n: int = 3) -> tuple[float, ...]:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (n,) or not np.isfinite(array).all():
+        raise ValueError(f"{what}: expected {n} finite numbers, got {values!r}")
+    return tuple(array.tolist())
