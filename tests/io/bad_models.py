@@ -31,6 +31,8 @@ GOOD = """\
 </robot>
 """
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+SHIP = '<link name="ship"><inertial><mass value="1e9"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>'
+FAR = '<origin xyz="1e5 0 0"/><axis xyz="0 0 1"/><limit lower="0" upper="1"/>'
 LIMIT = '<limit lower="-1" upper="1" effort="2" velocity="3"/>'
 
 
@@ -187,12 +189,78 @@ BODIES = [
         'FILE:4: <link "arm"> <inertial>: <mass> is there twice; keep one',
     ),
     Bad(
-        "moments that grow too large when turned",
+        "moments of a galaxy",
+        inertia(ixx=1e20, iyy=1e20, izz=1e20),
+        'FILE:4: <link "arm"> <inertial> <inertia>: ixx: 1e+20 is too large; expected at most 1e+19 (and '
+        "2 more: `featherweight lint` lists all)",
+    ),
+    Bad(
+        "mass of a mountain",
+        mass("1e12"),
+        'FILE:4: <link "arm"> <inertial> <mass>: value: 1e12 is too large; expected at most 1e+09',
+    ),
+    Bad(
+        "moments of a country",
+        inertia(ixx="1", iyy="1e11", izz="1e11"),
+        'FILE:4: <link "arm"> <inertial>: its moments are too large for the mass: they are those of a '
+        "ring of radius 316228 m; expected at most 100000 m",
+    ),
+    Bad(
+        "a point on its axis",
+        inertia(ixx=0, iyy=0, izz=0),
+        "FILE:4: <link \"arm\"> <inertial>: moves by joint 'hinge' and has a moment of inertia about its "
+        "joint's axis of 0 kg m²: too little for 1 kg; give it the moments of a solid",
+    ),
+    Bad(
+        "a needle on its axis",
+        inertia(ixx="1e-12", iyy=1, izz=1),
+        "FILE:4: <link \"arm\"> <inertial>: moves by joint 'hinge' and has a moment of inertia about its "
+        "joint's axis of 1e-12 kg m²: too little for 1 kg; give it the moments of a solid",
+    ),
+    Bad(
+        "a feather that carries a tower",
         but(
-            '<mass value="1"/><inertia ixx="1" iyy="1" izz="1"/>',
-            '<origin rpy="1 1 1"/><mass value="1"/><inertia ixx="1e100" ixy="1e100" iyy="1e100" izz="1e100"/>',
+            'mass value="1"',
+            'mass value="1e-3"',
+            'ixx="1" iyy="1" izz="1"',
+            'ixx="1e-7" iyy="1e-7" izz="1e-7"',
+            "</robot>",
+            f"  {link('tower')}\n  {joint('far', 'arm', 'tower', inside=FAR)}\n</robot>",
         ),
-        'FILE:4: <link "arm"> <inertial>: its numbers are too large; expected at most 1e+100',
+        "FILE:4: <link \"arm\"> <inertial>: moves by joint 'hinge' and has a moment of inertia about its "
+        "joint's axis of 1e-07 kg m²: lost among the 1.00002e+10 kg m² it moves with; give it the "
+        "moments of a solid",
+    ),
+    Bad(
+        "a feather that slides and carries a ship",
+        but(
+            'mass value="1"',
+            'mass value="1e-8"',
+            "revolute",
+            "prismatic",
+            "</robot>",
+            f"  {SHIP}\n  {joint('j', 'arm', 'ship')}\n</robot>",
+        ),
+        "FILE:4: <link \"arm\"> <inertial>: moves by joint 'hinge' and has mass 1e-08 kg: lost among the "
+        "1e+09 kg it moves with; give it more",
+    ),
+    Bad(
+        "a floating needle",
+        but('ixx="1" iyy="1" izz="1"', 'ixx="1" iyy="1" izz="0"', "revolute", "floating", f"    {LIMIT}\n", ""),
+        "FILE:4: <link \"arm\"> <inertial>: moves by joint 'hinge' and has a moment of inertia about an "
+        "axis through its centre of 0 kg m²: too little for 1 kg; give it the moments of a solid",
+    ),
+    Bad(
+        "a planar needle",
+        but('ixx="1" iyy="1" izz="1"', 'ixx="1" iyy="1" izz="0"', "revolute", "planar", LIMIT, '<axis xyz="0 0 1"/>'),
+        "FILE:4: <link \"arm\"> <inertial>: moves by joint 'hinge' and has a moment of inertia about an "
+        "axis through its centre of 0 kg m²: too little for 1 kg; give it the moments of a solid",
+    ),
+    Bad(
+        "a negative moment of a heavy body",
+        but('mass value="1"', 'mass value="1e9"', 'ixx="1"', 'ixx="-1e-8"'),
+        'FILE:4: <link "arm"> <inertial>: its principal moments about the centre of mass are -1e-08, 1, '
+        "1: one is negative; measure or compute it again",
     ),
 ]
 
@@ -448,7 +516,39 @@ NUMBERS = [
     Bad(
         "too large a number",
         in_joint('<origin xyz="0 1e999 0"/>'),
-        'FILE:10: <joint "hinge"> <origin>: xyz: 1e999 is too large; expected at most 1e+100',
+        'FILE:10: <joint "hinge"> <origin>: xyz: 1e999 is too large; expected at most 100000',
+    ),
+    Bad(
+        "too far away",
+        in_joint('<origin xyz="0 -100001 0"/>'),
+        'FILE:10: <joint "hinge"> <origin>: xyz: -100001 is too large; expected at most 100000',
+    ),
+    Bad(
+        "too large a shape",
+        shape('<geometry><sphere radius="1e6"/></geometry>'),
+        'FILE:3: <link "base"> <visual> <sphere>: radius: 1e6 is too large; expected at most 100000',
+    ),
+    Bad(
+        "too much damping",
+        in_joint('<dynamics damping="1e13"/>'),
+        'FILE:10: <joint "hinge"> <dynamics>: damping: 1e13 is too large; expected at most 1e+12',
+    ),
+    Bad(
+        "too fast a gear",
+        motor("<mechanicalReduction>1e7</mechanicalReduction>"),
+        'FILE:12: <transmission "t"> <mechanicalReduction>: mechanicalReduction: 1e7 is too large; '
+        "expected at most 1e+06",
+    ),
+    Bad(
+        "too heavy a rotor",
+        motor("<rotorInertia>1e7</rotorInertia>"),
+        'FILE:12: <transmission "t"> <rotorInertia>: rotorInertia: 1e7 is too large; expected at most 1e+06',
+    ),
+    Bad(
+        "too fast a mimic joint",
+        in_joint('<mimic joint="other" multiplier="1e7"/>'),
+        'FILE:10: <joint "hinge"> <mimic>: multiplier: 1e7 is too large; expected at most 1e+06 (and 1 '
+        "more: `featherweight lint` lists all)",
     ),
     Bad(
         "underscore",
@@ -582,6 +682,54 @@ SHAPES = [
         "cylinder without length",
         shape('<geometry><cylinder radius="1"/></geometry>'),
         'FILE:3: <link "base"> <visual> <cylinder>: length is missing; write length="…"',
+    ),
+    Bad(
+        "mesh of another user",
+        shape('<geometry><mesh filename="package://../../etc/passwd"/></geometry>'),
+        "FILE:3: <link \"base\"> <visual> <mesh>: the mesh 'package://../../etc/passwd' leads outside the "
+        "allowed folders; put it beside the file, or name its folder in roots",
+    ),
+    Bad(
+        "mesh that climbs out of its package",
+        shape('<geometry><mesh filename="package://r/meshes/../../../etc/passwd"/></geometry>'),
+        "FILE:3: <link \"base\"> <visual> <mesh>: the mesh 'package://r/meshes/../../../etc/passwd' leads "
+        "outside the allowed folders; put it beside the file, or name its folder in roots",
+    ),
+    Bad(
+        "mesh that climbs",
+        shape('<geometry><mesh filename="../../../etc/passwd"/></geometry>'),
+        "FILE:3: <link \"base\"> <visual> <mesh>: the mesh '../../../etc/passwd' leads outside the allowed "
+        "folders; put it beside the file, or name its folder in roots",
+    ),
+    Bad(
+        "mesh at an absolute path",
+        shape('<geometry><mesh filename="/etc/passwd"/></geometry>'),
+        "FILE:3: <link \"base\"> <visual> <mesh>: the mesh '/etc/passwd' leads outside the allowed "
+        "folders; put it beside the file, or name its folder in roots",
+    ),
+    Bad(
+        "mesh by an address of a file",
+        shape('<geometry><mesh filename="file:///etc/passwd"/></geometry>'),
+        "FILE:3: <link \"base\"> <visual> <mesh>: the mesh 'file:///etc/passwd' leads outside the allowed "
+        "folders; put it beside the file, or name its folder in roots",
+    ),
+    Bad(
+        "mesh on the network",
+        shape('<geometry><mesh filename="https://example.org/arm.stl"/></geometry>'),
+        "FILE:3: <link \"base\"> <visual> <mesh>: the mesh 'https://example.org/arm.stl' is not a file "
+        "here: https:// is not fetched; put it beside the file, or name its folder in roots",
+    ),
+    Bad(
+        "mesh on a Windows share",
+        shape('<geometry><mesh filename="\\\\server\\share\\arm.stl"/></geometry>'),
+        "FILE:3: <link \"base\"> <visual> <mesh>: the mesh '\\\\\\\\server\\\\share\\\\arm.stl' leads outside the "
+        "allowed folders; put it beside the file, or name its folder in roots",
+    ),
+    Bad(
+        "mesh on a Windows drive",
+        shape('<geometry><mesh filename="C:\\arm.stl"/></geometry>'),
+        "FILE:3: <link \"base\"> <visual> <mesh>: the mesh 'C:\\\\arm.stl' leads outside the allowed "
+        "folders; put it beside the file, or name its folder in roots",
     ),
     Bad(
         "mesh without a file",

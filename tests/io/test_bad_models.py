@@ -42,9 +42,9 @@ def test_there_are_more_than_a_hundred_and_each_has_a_name_of_its_own():
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_bad_model_is_refused_with_its_message(name, tmp_path):
     bad = BY_NAME[name]
-    start = time.perf_counter()
+    start = time.process_time()
     assert said_of(bad, tmp_path / "robot.urdf") == bad.message
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("name", BY_NAME)

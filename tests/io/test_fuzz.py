@@ -10,6 +10,7 @@ import pytest
 from fuzz_urdf import BYTES, TEXT, Failure, elements, mutant, run, seeds, validate
 
 import featherweight as fw
+from featherweight import algorithms
 from featherweight.spatial import RigidInertia, Symmetric, Vector
 
 COUNT, SEED = 1500, 20_260
@@ -29,6 +30,10 @@ def test_mutants_are_of_all_kinds(result):
     assert sum(outcomes.values()) == COUNT
     assert outcomes["refused"] > COUNT / 4
     assert outcomes["loaded and stepped"] > COUNT / 8
+    assert 0 < outcomes["loaded against a warning, steps refused"] < COUNT / 30
+    assert {name for name in outcomes if name.startswith("loaded")} == {
+        "loaded and stepped", "loaded against a warning, steps refused",
+    }  # fmt: skip
     assert set(result["changes"]) == {change.__name__ for change in (*TEXT, *BYTES)}
     assert len(result["messages"]) > 100
 
@@ -54,8 +59,42 @@ def test_what_is_damaged_was_good(number):
     text = list(dict.fromkeys(seeds()))[number]
     model = fw.loads(text, policy="repair")
     validate(model, "repair")
-    assert fuzz_urdf.steps(model) == "loaded and stepped"
+    assert fuzz_urdf.steps(model) == ""
     assert len(elements(text)) > 5
+
+
+# ---- the steps are those of the library, and find what they should
+
+
+@pytest.mark.parametrize("base", ["fixed", "free"])
+def test_a_step_is_a_step_of_the_library(base, monkeypatch):
+    """Plain floats are faster than arrays of one state; the numbers are the same."""
+    model, last = fw.loads(fuzz_urdf.ALL_ELEMENTS, base=base), []
+    real = algorithms.integrate
+    monkeypatch.setattr(algorithms, "integrate", lambda *x: last.append(real(*x)) or last[-1])
+    assert fuzz_urdf.steps(model) == ""
+    q, v = model.neutral(), np.full(model.nv, 0.1)
+    with fw.interpret():
+        for _ in range(fuzz_urdf.STEPS):
+            v = v + fuzz_urdf.DT * fw.forward_dynamics(model, q, v, np.zeros(model.nv))
+            q = fw.integrate(model, q, v, fuzz_urdf.DT)
+    assert np.abs(q - last[-1]).max() < 1e-14
+
+
+POINT = fuzz_urdf.PENDULUM.replace('xyz="0 0 -0.5"', 'xyz="0 0 0"').replace("0.083", "0").replace("0.001", "0")
+
+
+def test_what_cannot_be_stepped_is_found():
+    with pytest.raises(fw.ModelError, match="moment of inertia about its joint's axis"):
+        fw.loads(POINT)
+    with pytest.warns(UserWarning, match="moment of inertia about its joint's axis"):
+        model = fw.loads(POINT, policy="warn")
+    assert fuzz_urdf.steps(model).startswith("step 1")
+    expected = "loaded against a warning, steps refused"
+    assert fuzz_urdf.stepped(model, POINT.encode(), {"policy": "warn", "base": "fixed"}) == expected
+    for policy, data in (("strict", POINT), ("repair", POINT), ("warn", fuzz_urdf.PENDULUM)):
+        with pytest.raises(Failure, match="is in order, but dynamics is not"):
+            fuzz_urdf.stepped(model, data.encode(), {"policy": policy, "base": "fixed"})
 
 
 # ---- the validator finds what it should
@@ -88,6 +127,7 @@ BAD = {
     "two joints of one name": lambda: of("spin", name="hinge"),
     "no mass": lambda: with_inertia(spatial(0.0, 1.0, 1.0, 1.0)),
     "negative moment": lambda: with_inertia(spatial(1.0, -1.0, 1.0, 1.0)),
+    "negative moment of a heavy body": lambda: with_inertia(spatial(1e15, -1.0, 1.0, 1.0)),
     "triangle inequality": lambda: with_inertia(spatial(1.0, 1.0, 1.0, 3.0)),
     "mass that is not finite": lambda: with_inertia(spatial(np.inf, 1.0, 1.0, 1.0)),
     "damping that is not finite": lambda: of("hinge", damping=(np.nan,)),

@@ -37,6 +37,10 @@ KNOWN = {
         (82, '<link "base_link"> <inertial>', "warning", "triangle inequality"),
         (221, '<link "lf_foot"> <inertial>', "warning", "triangle inequality"),
     ],
+    "icub_description/robots/icub.urdf": [
+        (407, '<link "neck_1"> <inertial>', "wrong", "moment of inertia about its joint's axis of 0 kg m²"),
+        (587, '<link "r_hip_1"> <inertial>', "wrong", "moves by joint 'r_hip_pitch'"),
+    ],
     "pr2_description/urdf/pr2.urdf": [
         (782, '<link "sensor_mount_link"> <inertial>', "warning", "0.001, 0.001, 0.01: the largest exceeds the sum"),
         (873, '<link "double_stereo_link"> <inertial>', "warning", "triangle inequality"),
@@ -49,6 +53,7 @@ KNOWN = {
         (46, '<link "l_gripper">', "wrong", "has mass 0 kg"),
         (236, '<link "LShoulderYaw_link"> <inertial>', "wrong", "triangle inequality"),
         (328, '<link "body"> <inertial>', "warning", "-0.0213468, 0.0521041, 0.0989523: one is negative"),
+        (172, '<link "torso"> <visual> <mesh>', "wrong", "leads outside the allowed folders"),
         (359, '<link "LHipPitch_link"> <inertial>', "wrong", "one is negative"),
     ],
     "romeo_description/urdf/romeo_small.urdf": [
@@ -75,9 +80,11 @@ COUNTS = {
     "go1_description/urdf/go1.urdf": (0, 0, 1),
     "human_description/robots/human.urdf": (0, 19, 0),
     "hyq_description/robots/hyq_no_sensors.urdf": (0, 0, 5),
+    "icub_description/robots/icub.urdf": (0, 5, 0),
+    "icub_description/robots/icub_reduced.urdf": (0, 3, 0),
     "pr2_description/urdf/pr2.urdf": (0, 0, 2),
     "romeo_description/urdf/romeo.urdf": (0, 24, 0),
-    "romeo_description/urdf/romeo_laas_small.urdf": (0, 6, 1),
+    "romeo_description/urdf/romeo_laas_small.urdf": (0, 26, 1),
     "romeo_description/urdf/romeo_small.urdf": (0, 2, 0),
     "tiago_description/robots/tiago.urdf": (0, 0, 2),
     "tiago_description/robots/tiago_dual.urdf": (0, 0, 2),

@@ -40,7 +40,7 @@ UNKIND = {
     "bytes of another encoding": "invalid token",  # it is not UTF-8
     "an expression of xacro": "write digits",
     "no geometry": "box, sphere, cylinder, mesh",  # capsules are read too
-    "moments that grow too large when turned": "moment_about_com",  # a word of our Python, not of the file
+    "moments of a galaxy": "moment_about_com",  # a word of our Python, not of the file
 }
 
 

@@ -79,7 +79,28 @@ def test_loading_opens_the_file_and_nothing_else(options, good, tmp_path):
     path = tmp_path / "robot.urdf"
     path.write_text(ROBOT)
     found = spy(path, good, **options)
+    assert found["outcome"] == ("loaded" if options else "refused")
+    assert found["imported"] == []
+    only_reads(found["heard"], path)
+
+
+def test_meshes_that_are_there_are_not_opened(good, tmp_path):
+    """In the folder of the file, in a package below another root, and behind a link that leads outside."""
+    folder, share = tmp_path / "robot", tmp_path / "share"
+    (share / "arm").mkdir(parents=True)
+    folder.mkdir()
+    for mesh in (folder / "a.stl", share / "arm" / "b.stl", tmp_path / "secret.stl"):
+        mesh.write_text("solid")
+    (folder / "link.stl").symlink_to(tmp_path / "secret.stl")
+    meshes = [f"<visual><geometry><mesh filename='{m}'/></geometry></visual>" for m in ("a.stl", "package://arm/b.stl")]
+    path = folder / "robot.urdf"
+    path.write_text(GOOD.replace('<link name="base"/>', f'<link name="base">{"".join(meshes)}</link>'))
+    found = spy(path, good, roots=[str(share)])
     assert found["outcome"] == "loaded"
+    only_reads(found["heard"], path)
+    path.write_text(path.read_text().replace("a.stl", "link.stl"))
+    found = spy(path, good, roots=[str(share)])
+    assert found["outcome"] == "refused"
     assert found["imported"] == []
     only_reads(found["heard"], path)
 
@@ -122,10 +143,13 @@ def test_the_hook_hears_what_it_should(good, tmp_path):
     assert {"open", "import", "compile", "exec"} <= heard
 
 
-def test_paths_of_meshes_are_only_kept_as_text():
-    model = fw.loads(ROBOT)
+@pytest.mark.filterwarnings("ignore")
+def test_paths_of_meshes_are_only_kept_as_text(tmp_path):
+    (tmp_path / "robot.urdf").write_text(ROBOT)
+    model = fw.load(tmp_path / "robot.urdf", policy="warn")
     assert [g.mesh for g in model.geometry if g.role == "visual"] == list(PATHS)
     assert [g.mesh for g in model.geometry if g.role == "collision"] == list(PATHS)
+    assert {g.path for g in model.geometry} == {None}
     assert model.contact_points == ()
 
 

@@ -36,6 +36,12 @@ def grown(path, chunks=CHUNKS, facts=FACTS) -> bytes:
     return Path(path).read_bytes()
 
 
+def put(path: Path, data: bytes) -> None:
+    """A new file: emptying the old one would have the disk wait for us thousands of times."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(data)
+
+
 def blocks_of(data: bytes) -> list[bytes]:
     """A file, cut where its blocks begin."""
     found, start = [], 0
@@ -136,7 +142,7 @@ def test_cut_at_every_byte_and_resumed_it_is_the_same_file(tmp_path) -> None:
     ends = np.cumsum([len(block) for block in blocks_of(whole)])
     path = tmp_path / "cut"
     for length in range(len(whole) + 1):
-        path.write_bytes(whole[:length])
+        put(path, whole[:length])
         count = int((ends <= length).sum()) - 1  # complete chunks
         if count < 0:
             with pytest.raises(ValueError, match="header"):
@@ -178,10 +184,10 @@ def test_a_file_that_was_written_whole_is_never_taken_for_a_shorter_one(tmp_path
     write(path, FACTS, CHUNKS)
     whole = path.read_bytes()
     for length in range(len(whole)):
-        path.write_bytes(whole[:length])
+        put(path, whole[:length])
         with pytest.raises(ValueError, match=r"a: header: expected"):
             read(path)
-    path.write_bytes(whole + b"\0")
+    put(path, whole + b"\0")
     with pytest.raises(ValueError, match="1 bytes more"):
         read(path)
 
@@ -198,7 +204,7 @@ def test_no_flipped_byte_passes(tmp_path, flip) -> None:
     for place in range(len(whole)):
         data = bytearray(whole)
         data[place] ^= flip
-        path.write_bytes(data)
+        put(path, data)
         if place < begin:
             with pytest.raises(ValueError, match=r"a: (header|chunk \d)"):
                 read(path)
@@ -215,7 +221,7 @@ def test_no_flipped_byte_passes_in_a_file_written_whole(tmp_path) -> None:
     for place in range(len(whole)):
         data = bytearray(whole)
         data[place] ^= 0x10
-        path.write_bytes(data)
+        put(path, data)
         with pytest.raises(ValueError, match=r"a: (header|chunk \d)"):
             read(path)
 
@@ -228,9 +234,24 @@ def test_a_damaged_file_is_not_changed_by_resuming(tmp_path) -> None:
     for place in range(len(blocks[0]), len(blocks[0]) + 64):
         data = bytearray(whole)
         data[place] ^= 4
-        path.write_bytes(data)
+        put(path, data)
         with pytest.raises(ValueError, match="chunk 1 "):
             Recording.resume(path)
+        assert path.read_bytes() == data
+
+
+def test_a_damaged_chunk_before_a_torn_one_is_damage(tmp_path) -> None:
+    """It had been whole, or the next would not have begun: it must not be dropped with the tail."""
+    path = tmp_path / "a"
+    whole = grown(path)
+    last = len(whole) - len(blocks_of(whole)[-1])
+    for length in (last + 1, last + 64, len(whole) - 1):
+        data = bytearray(whole[:length])
+        data[last - 1] ^= 1
+        put(path, data)
+        for how in (read, Recording.resume):
+            with pytest.raises(ValueError, match=r"chunk 2 .*another had begun"):
+                how(path)
         assert path.read_bytes() == data
 
 
@@ -240,7 +261,7 @@ def test_the_error_says_which_chunk(tmp_path) -> None:
     blocks = blocks_of(whole)
     data = bytearray(whole)
     data[len(blocks[0]) + len(blocks[1]) + 64] ^= 1
-    path.write_bytes(data)
+    put(path, data)
     with pytest.raises(ValueError, match=r"a: chunk 2 \(the first is 1\): its checksum is wrong"):
         read(path)
     with Recording.open(path) as recording:  # the others can be read one by one

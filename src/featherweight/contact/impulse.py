@@ -16,20 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from featherweight import algorithms
-from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, parent_columns
-from featherweight.algorithms.contact_inertia import response
-from featherweight.algorithms.linear import combine
-from featherweight.contact.contact_model import ContactModel, Meeting, Outcome, meetings, per_point
+from featherweight.contact.contact_model import ContactModel, Outcome, meetings, per_point
+from featherweight.contact.joint_rows import rows_of
+from featherweight.contact.solver import Solver
 from featherweight.integrators.semi_implicit import SemiImplicit, advanced, predicted
 from featherweight.model import Model, Tree
-from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, when, where
-from featherweight.spatial import Force, Motion, Vector
-
-SLIDES = 3  # inner steps for a contact that slides
+from featherweight.scalar import maximum, sqrt, when
+from featherweight.spatial import Vector
 
 
 @dataclass(frozen=True)
@@ -45,8 +41,8 @@ class Impulse(ContactModel):
         bounce_speed: v_min [m/s], below which nothing bounces.
     """
 
-    tolerance: float = 1e-8
-    iterations: int = 200
+    tolerance: float = 1e-6
+    iterations: int = 500
     recovery: float = 50.0
     recovery_speed: float = 0.5
     slop: float = 1e-6
@@ -67,255 +63,39 @@ class Impulse(ContactModel):
             raise ValueError(f"integrator: impulses act at the end of a semi-implicit step, got {integrator!r}")
 
     def state_size(self, model: Model) -> int:
-        return 3 * len(model.contact_points) * len(self.surfaces)
+        return 3 * len(model.contact_points) * len(self.surfaces) + len(rows_of(model))
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
         state: Sequence[Any],
     ) -> Outcome:  # fmt: skip
-        solved = tree.damped(h)
-        passive = algorithms.passive_force(tree, q, v)
+        solved = tree.damped(v, h)
+        passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
         forces = [t + p for t, p in zip(tau, passive, strict=True)]
         a, _ = algorithms.forward_dynamics(solved, q, v, forces, None)
         free = predicted(tree, v, a, h)
-        X_0 = algorithms.forward_kinematics(tree, q)
-        met = meetings(self, model, tree, X_0)
+        met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
+        rows = [row.at(self, tree, q, h) for row in rows_of(model)]
         touching = [m.z <= 0 for m in met]
         some: Any = False
-        for one in touching:
+        for one in (*touching, *(row.acts for row in rows)):
             some = some | one
-        n = len(state)
+        n, nc = len(state), len(met)
 
         def solve() -> list[Any]:
-            return _Solver(self, solved, q, v, free, met, touching).solve(state)
+            return Solver(self, solved, q, v, free, met, touching, rows).solve(state)
 
         tree.mark()
-        after = when(some, solve, [*free, *([0.0] * n), *([0.0] * len(met)), 0.0, 0.0])
+        after = when(some, solve, [*free, *([0.0] * (n + nc + 2))])
         moved, impulses, slips = after[: tree.nv], after[tree.nv : tree.nv + n], after[tree.nv + n : -2]
         tree.mark()
         new_q, new_v = advanced(tree, q, moved, h)
         per_h = 1.0 / h
         world = [m.frame.transposed_times(Vector(*impulses[3 * k : 3 * k + 3])) * per_h for k, m in enumerate(met)]
-        zero = Vector.zero()
         return Outcome(
             new_q, new_v, list(impulses),
-            per_point(model, met, world, zero, lambda x, y: x + y),
+            per_point(model, met, world, Vector.zero(), lambda x, y: x + y),
             per_point(model, met, slips, 0.0, maximum),
             per_point(model, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
             after[-1], sqrt(after[-2]), after[-2] <= self.tolerance * self.tolerance,
         )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Contact:
-    """A touching point: Y (three rows by degree of freedom), G = Y Yᵀ and its inverse, free velocity less v*."""
-
-    dofs: tuple[int, ...]
-    Y: list[list[Any]]
-    G: list[Any]  # nn, n1, n2, 11, 12, 22
-    inverse: list[Any]
-    e: list[Any]
-    rho: Any  # step along the surface: 1 over the largest eigenvalue of G_tt
-
-    def flat(self) -> list[Any]:
-        return [*(y for row in self.Y for y in row), *self.G, *self.inverse, *self.e, self.rho]
-
-    @staticmethod
-    def of(dofs: tuple[int, ...], values: Sequence[Any]) -> _Contact:
-        n = len(dofs)
-        Y, rest = [list(values[k * n : (k + 1) * n]) for k in range(3)], values[3 * n :]
-        return _Contact(dofs, Y, list(rest[:6]), list(rest[6:12]), list(rest[12:15]), rest[15])
-
-
-class _Solver:
-    """Gauss-Seidel over contacts, each solved for itself: open, sticking or sliding."""
-
-    def __init__(
-        self, model: Impulse, tree: Tree, q: Sequence[Any], v: Sequence[Any], free: Sequence[Any],
-        met: Sequence[Meeting], touching: Sequence[Any],
-    ) -> None:  # fmt: skip
-        self.model, self.tree, self.met, self.touching, self.free = model, tree, met, touching, list(free)
-        self.bodies = articulated_bodies(tree, q)
-        self.before, self.after = _velocities(tree, self.bodies, v), _velocities(tree, self.bodies, free)
-        self.dofs = [_dofs(tree, m.body) for m in met]
-        self.all = sorted({d for dofs in self.dofs for d in dofs})
-
-    def solve(self, warm: Sequence[Any]) -> list[Any]:
-        """New velocities, impulses, slip speeds, squared residual, sweeps."""
-        contacts = []
-        for m, touches, dofs in zip(self.met, self.touching, self.dofs, strict=True):
-            self.tree.mark()
-            values = when(touches, partial(self._values, m, dofs), None)
-            contacts.append(_Contact.of(dofs, values))
-        impulses = [where(self.touching[k // 3], x, 0.0) for k, x in enumerate(warm)]
-        s = dict.fromkeys(self.all, 0.0)
-        for k, (contact, touches) in enumerate(zip(contacts, self.touching, strict=True)):
-            own = impulses[3 * k : 3 * k + 3]
-            pushed = when(touches, partial(self._pushed, contact, own, dict(s)), [s[d] for d in contact.dofs])
-            s.update(zip(contact.dofs, pushed, strict=True))
-
-        size, tolerance = len(self.all), self.model.tolerance * self.model.tolerance
-        carry = [*(s[d] for d in self.all), *impulses, 1e300, 0.0]
-        last = repeat(
-            lambda c: self._sweep(contacts, c), carry, until=lambda c: c[-2] <= tolerance,
-            at_most=self.model.iterations,
-        )  # fmt: skip
-        s, impulses = dict(zip(self.all, last[:size], strict=True)), last[size:-2]
-        moved = [x + dx for x, dx in zip(self.free, self._response(s), strict=True)]
-        slips = []
-        for contact, touches in zip(contacts, self.touching, strict=True):
-            slips += when(touches, partial(self._slip, contact, s), [0.0])
-        return [*moved, *impulses, *slips, *last[-2:]]
-
-    def _values(self, m: Meeting, dofs: tuple[int, ...]) -> list[Any]:
-        return self._contact(m, dofs).flat()
-
-    def _contact(self, m: Meeting, dofs: tuple[int, ...]) -> _Contact:
-        model, tree = self.model, self.tree
-        pushes = [m.force(row) for row in m.frame]
-        v_n = self.before[m.body].dot(pushes[0])
-        bounce = where(v_n < -model.bounce_speed, -m.restitution * v_n, 0.0)
-        recover = minimum(-model.recovery * (m.z + model.slop), model.recovery_speed)
-        wanted = maximum(bounce, maximum(recover, 0.0))
-        e = [self.after[m.body].dot(F) for F in pushes]
-        e[0] = e[0] - wanted
-        Y = [_half_pushes(tree, self.bodies, m.body, F) for F in pushes]
-        nn, n1, n2, o11, o12, o22 = (_dot(Y[r], Y[c]) for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
-        # adjugate over determinant; pairs of nearly parallel directions do not occur in a frame of three
-        a, b, c = o11 * o22 - o12 * o12, n2 * o12 - n1 * o22, n1 * o12 - n2 * o11
-        d, f, g = nn * o22 - n2 * n2, n1 * n2 - nn * o12, nn * o11 - n1 * n1
-        scale = 1.0 / (nn * a + n1 * b + n2 * c)
-        inverse = [x * scale for x in (a, b, c, d, f, g)]
-        middle, apart = 0.5 * (o11 + o22), 0.5 * (o11 - o22)
-        rho = 1.0 / (middle + sqrt(apart * apart + o12 * o12))
-        return _Contact(dofs, Y, [nn, n1, n2, o11, o12, o22], inverse, e, rho)
-
-    @staticmethod
-    def _pushed(contact: _Contact, impulse: Sequence[Any], s: dict[int, Any]) -> list[Any]:
-        """s with the share of an impulse."""
-        return [
-            s[d] + impulse[0] * n + impulse[1] * a + impulse[2] * b
-            for d, n, a, b in zip(contact.dofs, *contact.Y, strict=True)
-        ]
-
-    @staticmethod
-    def _error(contact: _Contact, s: dict[int, Any]) -> list[Any]:
-        """v⁺ - v* at a contact."""
-        return [e + _dot(row, [s[d] for d in contact.dofs]) for e, row in zip(contact.e, contact.Y, strict=True)]
-
-    def _slip(self, contact: _Contact, s: dict[int, Any]) -> list[Any]:
-        _, x, y = self._error(contact, s)
-        return [sqrt(x * x + y * y)]
-
-    def _sweep(self, contacts: Sequence[_Contact], carry: list[Any]) -> list[Any]:
-        """Each contact once."""
-        size = len(self.all)
-        s, impulses, sweeps = dict(zip(self.all, carry[:size], strict=True)), carry[size:-2], carry[-1]
-        worst: Any = 0.0
-        for k, (contact, touches, m) in enumerate(zip(contacts, self.touching, self.met, strict=True)):
-            self.tree.mark()
-            own = impulses[3 * k : 3 * k + 3]
-            old = [*(s[d] for d in contact.dofs), *own, worst]
-
-            def update(c: _Contact = contact, own: Any = own, mu: float = m.friction, worst: Any = worst) -> list[Any]:
-                error = self._error(c, s)
-                new, residual = _one(c, own, error, mu)
-                change = [x - y for x, y in zip(new, own, strict=True)]
-                return [*self._pushed(c, change, s), *new, maximum(worst, residual)]
-
-            new = when(touches, update, old)
-            s.update(zip(contact.dofs, new[:-4], strict=True))
-            impulses[3 * k : 3 * k + 3], worst = new[-4:-1], new[-1]
-        return [*(s[d] for d in self.all), *impulses, worst, sweeps + 1.0]
-
-    def _response(self, s: dict[int, Any]) -> list[Any]:
-        """M⁻¹ Jᵀ λ."""
-        y: dict[int, list[Any]] = {}
-        for i, _, joint in self.tree.outward():
-            own = [s.get(d, 0) for d in range(joint.v.start, joint.v.stop)]
-            if joint.v.start in s:
-                y[i] = self.bodies.D[i].other_half(own)
-        return response(self.tree, self.bodies, y)
-
-
-def _one(c: _Contact, own: Sequence[Any], e: Sequence[Any], mu: float) -> tuple[list[Any], Any]:
-    """The impulse that solves one contact while the others stay as they are, and the squared error before [m²/s²]."""
-    nn, n1, n2, o11, o12, o22 = c.G
-    l_n, l_1, l_2 = own
-
-    # how far the laws are from being kept, in velocities
-    w_1, w_2 = l_1 - c.rho * e[1], l_2 - c.rho * e[2]
-    d_1, d_2 = _in_disc(w_1, w_2, mu * l_n)
-    x, y = (l_1 - d_1) / c.rho, (l_2 - d_2) / c.rho
-    z = minimum(l_n * nn, e[0])
-    residual = maximum(z * z, x * x + y * y)
-
-    # open: even without an impulse the point leaves
-    b = [e[0] - (nn * l_n + n1 * l_1 + n2 * l_2), e[1] - (n1 * l_n + o11 * l_1 + o12 * l_2)]
-    b.append(e[2] - (n2 * l_n + o12 * l_1 + o22 * l_2))
-    opens = b[0] >= 0
-
-    # sticking: no velocity is left
-    a = c.inverse
-    t_n = l_n - (a[0] * e[0] + a[1] * e[1] + a[2] * e[2])
-    t_1 = l_1 - (a[1] * e[0] + a[3] * e[1] + a[4] * e[2])
-    t_2 = l_2 - (a[2] * e[0] + a[4] * e[1] + a[5] * e[2])
-    sticks = (t_n >= 0) & (t_1 * t_1 + t_2 * t_2 <= (mu * mu) * t_n * t_n)
-
-    def slide() -> list[Any]:
-        n, x, y = l_n, l_1, l_2
-        for _ in range(SLIDES):
-            n = maximum(0.0, -(b[0] + n1 * x + n2 * y) / nn)
-            v_x = b[1] + n1 * n + o11 * x + o12 * y
-            v_y = b[2] + n2 * n + o12 * x + o22 * y
-            x, y = _in_disc(x - c.rho * v_x, y - c.rho * v_y, mu * n)
-        return [n, x, y]
-
-    slides = when(logical_not(opens | sticks), slide, [t_n, t_1, t_2])
-    return [where(opens, 0.0, x) for x in slides], residual
-
-
-def _in_disc(x: Any, y: Any, radius: Any) -> tuple[Any, Any]:
-    """The nearest point of a disc."""
-    square = x * x + y * y
-    outside = square > radius * radius
-
-    def pulled() -> list[Any]:
-        scale = radius / sqrt(where(outside, square, 1.0))
-        return [x * scale, y * scale]
-
-    inner = when(outside, pulled, [x, y])
-    return inner[0], inner[1]
-
-
-def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    total: Any = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
-
-
-def _dofs(tree: Tree, body: int) -> tuple[int, ...]:
-    """The degrees of freedom between a body and the world, the nearest first."""
-    return tuple(d for i in tree.path(body) for d in range(tree.joints[i].v.start, tree.joints[i].v.stop))
-
-
-def _velocities(tree: Tree, bodies: ArticulatedTree, v: Sequence[Any]) -> list[Motion]:
-    """Of every body, in its frame."""
-    V = tree.per_body(Motion.zero())
-    for i, parent, joint in tree.outward():
-        V[i] = bodies.X[i] @ V[parent] + combine(bodies.S[i], v[joint.v])
-    return V
-
-
-def _half_pushes(tree: Tree, bodies: ArticulatedTree, body: int, F: Force) -> list[Any]:
-    """D^-½ Sᵀ F of the joints on the way of a force to the root, the nearest first."""
-    halves: list[Any] = []
-    for i in tree.path(body):
-        t = [s.dot(F) for s in bodies.S[i]]
-        half = bodies.D[i].half(t)
-        halves += half
-        if tree.parent[i] > 0:
-            felt = parent_columns(bodies.X[i], bodies.U[i], tree.joints[i])
-            F = bodies.X[i].back(F) - combine(felt, bodies.D[i].other_half(half))  # χᵀ F
-    return halves

@@ -12,6 +12,7 @@ from typing import Any
 from featherweight import algorithms
 from featherweight.algorithms.linear import combine
 from featherweight.contact.contact_model import ContactModel, Meeting, Outcome, meetings, per_point
+from featherweight.integrators.semi_implicit import predicted
 from featherweight.model import Model, Tree
 from featherweight.scalar import maximum, sqrt, when, where
 from featherweight.spatial import Force, Motion, Vector
@@ -54,11 +55,12 @@ class SpringDamper(ContactModel):
         met, forces, deflections, slips = self._forces(model, tree, q, v, h, state)
         kept = [Vector(*deflections[3 * k : 3 * k + 3]) for k in range(len(met))]
         solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
-        solved = tree.damped(h) if integrator.damps_implicitly else tree
+        solved = tree.damped(v, h) if integrator.damps_implicitly else tree
 
         def acceleration(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
             own_met, own, *_ = self._forces(model, tree, q, v, None, [x for u in kept for x in u])
-            passive = algorithms.passive_force(tree, q, v)
+            felt = predicted(tree, v, [0] * tree.nv, h) if integrator.damps_implicitly else v
+            passive = algorithms.passive_force(solved, q, felt)
             external = _on_bodies(tree, own_met, own)
             return solve(solved, q, v, [t + p for t, p in zip(tau, passive, strict=True)], external)[0]
 

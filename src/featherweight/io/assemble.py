@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from featherweight.io.check import Tree, link_inertia, placement_of
-from featherweight.io.description import Description, Link, LinkJoint, Origin, Shape
-from featherweight.io.findings import LARGEST
+from featherweight.io.bodies import link_inertia, placement_of
+from featherweight.io.description import Description, Link, LinkJoint, Origin, Shape, Tree
+from featherweight.io.limits import LARGEST
 from featherweight.joints import Continuous, Free, Joint, Mimic, Planar, Prismatic, Revolute
 from featherweight.model import Builder, Inertia, Limits, Model
 
@@ -26,6 +26,7 @@ def assemble(
     gravity: Sequence[float],
     parameters: Sequence[str],
     contact: bool | Sequence[str],
+    meshes: Mapping[str, str],
 ) -> Model:
     """The model of a description that was checked."""
     builder = Builder(description.name, gravity=gravity, policy="accept", parameters=parameters)
@@ -59,7 +60,14 @@ def assemble(
         for shape in link.shapes:
             placement = placement_of(shape.origin)
             builder.add_geometry(
-                links[link.name], shape.role, shape.kind, shape.size, placement, shape.mesh, shape.color
+                links[link.name],
+                shape.role,
+                shape.kind,
+                shape.size,
+                placement,
+                shape.mesh,
+                shape.color,
+                meshes.get(shape.mesh),
             )
     _add_contact_points(builder, description, contact, links, taken | set(joints.values()))
     return builder.build()

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 
-import numpy as np
-
-from featherweight.errors import ModelError
-from featherweight.io.description import Description, Inertial, Link, LinkJoint, Origin
-from featherweight.io.findings import LARGEST, Report, name_of, short
+from featherweight.io.bodies import SIMPLE, Body, Least, link_inertia, needed, own_moment, welded
+from featherweight.io.description import Description, Inertial, Link, LinkJoint, Tree
+from featherweight.io.findings import Report, name_of, short
+from featherweight.io.limits import LENGTH, RATIO, SMALL, TINY
 from featherweight.io.xml import Element
-from featherweight.model import Inertia, Placement
-from featherweight.model.inertia import impossible, impossible_moments
-from featherweight.spatial import Matrix, RigidInertia, Transform
-
-FOLLOWED = ("revolute", "continuous", "prismatic")
-TINY = 1e-9  # [kg]: less is a mistake of units
-
-
-@dataclass(frozen=True)
-class Tree:
-    """Links in depth-first order, and the joints to their children in the file's order."""
-
-    root: Link
-    joints: tuple[LinkJoint, ...]  # depth first; each one's parent is the root or an earlier child
-    links: dict[str, Link]
+from featherweight.model.inertia import impossible
+from featherweight.spatial import RigidInertia
 
 
 def check_structure(description: Description, root: Element, report: Report) -> Tree | None:
@@ -114,7 +98,7 @@ def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], good: set[str],
     if joint.type == "fixed":
         report.add("note", line, where, "is not used: a fixed joint does not move")
         return
-    if joint.type not in FOLLOWED:
+    if joint.type not in SIMPLE:
         report.error(line, where, f"a {short(joint.type)} joint cannot follow another")
         return
     seen = {joint.name: 1.0}
@@ -132,12 +116,12 @@ def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], good: set[str],
                 line, where, "follows itself" if len(seen) == 1 else f"follows in a circle: {' -> '.join(names)}"
             )
             return
-        if not abs(ratio) <= LARGEST:
+        if not abs(ratio) <= RATIO:
             report.error(line, where, f"follows {short(leader.name)!r} {ratio:g} times as fast")
             return
         seen[leader.name] = ratio
         current = leader
-    if current.type not in FOLLOWED:
+    if current.type not in SIMPLE:
         message = f"joint {short(current.name)!r} is {short(current.type)}: it cannot be followed"
         report.add("wrong", line, where, message)
         return
@@ -145,96 +129,77 @@ def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], good: set[str],
         good.update(seen)
 
 
-@functools.lru_cache(maxsize=4096)
-def placement_of(origin: Origin) -> Placement:
-    """An origin as a placement; files say the same ones again and again."""
-    return Placement(origin.xyz, rpy=origin.rpy if any(origin.rpy) else None)
-
-
-@functools.lru_cache(maxsize=4096)
-def link_inertia(inertial: Inertial) -> Inertia:
-    """In the link's axes, about the centre of mass."""
-    xx, xy, xz, yy, yz, zz = inertial.moments
-    if not any(inertial.origin.rpy):
-        return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    R = placement_of(inertial.origin).rotation
-    moment = R @ (Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))) @ R.T)
-    symmetric = [[(moment[i][j] + moment[j][i]) / 2 for j in range(3)] for i in range(3)]
-    return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, symmetric)
-
-
 def check_physics(tree: Tree, base: str, report: Report) -> None:
     """Masses and moments: of each link, and of what fixed joints weld together to one moving body."""
-    for body in welded(tree, base):
-        total, parts, readable = RigidInertia.zero(), [], True
-        for link, X in body.links:
-            if link.inertial is None:
-                continue
-            where = f"{link.where} <inertial>"
-            try:
-                inertia = link_inertia(link.inertial)
-            except ModelError:
-                report.error(link.inertial.line, where, f"its numbers are too large; expected at most {LARGEST:g}")
-                readable = False
-                continue
-            readable &= not link.inertial.unreadable
-            why, fix = reason(link.inertial, inertia)
+    bodies = welded(tree, base)
+    inertias = [body.inertia for body in bodies]
+    for body, inertia, least in zip(bodies, inertias, needed(bodies, inertias), strict=True):
+        own = [(link, link.inertial) for link, _ in body.links if link.inertial is not None]
+        if any(inertial.unreadable for _, inertial in own):
+            continue
+        parts = []
+        for link, inertial in own:
+            why, fix = reason(inertial)
             if why is not None:
-                parts.append((link.inertial.line, where, why, fix))
-            total = total + inertia.rigid.seen_through(X)
-        if not readable:
-            continue
-        if not all(map(math.isfinite, (*total.h, *total.I))):
-            report.error(
-                body.links[0][0].line, body.links[0][0].where, "its inertia, with all fixed to it, is too large"
-            )
-            continue
-        heavy = float(total.m) > TINY
-        alone = sum(link.inertial is not None for link, _ in body.links) == 1
-        broken = body.mover is not None and (not heavy or alone or impossible(total) is not None)
+                parts.append((inertial.line, f"{link.where} <inertial>", why, fix))
+        heavy = float(inertia.m) > TINY
+        broken = body.mover is not None and (not heavy or len(own) == 1 or impossible(inertia) is not None)
         for part in parts:
             report.add("wrong" if broken else "warning", *part)
-        if body.mover is None or heavy or parts:
+        if body.mover is None:
             continue
-        first = body.links[0][0]
-        others = len(body.links) - 1
-        with_what = f" (with {others} link{'s' if others > 1 else ''} fixed to it)" if others else ""
-        message = f"moves by {body.mover} and has mass {float(total.m):g} kg{with_what}"
-        fix = "give it an <inertial> with its mass" + (
-            "" if body.links[0][0] is tree.root else ", or make the joint fixed"
-        )
-        report.add("wrong", first.line, first.where, message, fix)
+        if not heavy and not parts:
+            _no_mass(body, inertia, tree, report)
+        elif heavy and not _too_wide(body, inertia, report) and not (broken and parts):
+            _not_felt(body, inertia, least, report)
 
 
-def reason(inertial: Inertial, inertia: Inertia) -> tuple[str | None, str]:
+def _no_mass(body: Body, inertia: RigidInertia, tree: Tree, report: Report) -> None:
+    first = body.links[0][0]
+    others = len(body.links) - 1
+    with_what = f" (with {others} link{'s' if others > 1 else ''} fixed to it)" if others else ""
+    message = f"moves by {body.mover} and has mass {float(inertia.m):g} kg{with_what}"
+    fix = "give it an <inertial> with its mass" + ("" if first is tree.root else ", or make the joint fixed")
+    report.add("wrong", first.line, first.where, message, fix)
+
+
+def _too_wide(body: Body, inertia: RigidInertia, report: Report) -> bool:
+    """A link whose moments are those of a body larger than any."""
+    most = float(inertia.m) * LENGTH**2
+    for link, _ in body.links:
+        if link.inertial is not None and max(map(abs, link.inertial.moments)) > most:
+            size = math.sqrt(max(map(abs, link.inertial.moments)) / float(inertia.m))
+            message = f"its moments are too large for the mass: they are those of a ring of radius {size:g} m"
+            report.error(link.inertial.line, f"{link.where} <inertial>", message, f"expected at most {LENGTH:g} m")
+            return True
+    return False
+
+
+def _not_felt(body: Body, inertia: RigidInertia, least: Least, report: Report) -> None:
+    """A moving body must resist its own joint: then M is positive definite whatever the others are and wherever they
+    are, for the first joint that moves on the way from the root moves a body of its own."""
+    m, moment = float(inertia.m), own_moment(body, inertia)
+    if moment < least.moment:
+        about = "its joint's axis" if body.hinged else "an axis through its centre"
+        message = f"has a moment of inertia about {about} of {moment:g} kg m²: "
+        if moment < m * SMALL**2:
+            message += f"too little for {m:g} kg"
+        else:
+            message += f"lost among the {least.carried_moment:g} kg m² it moves with"
+        fix = "give it the moments of a solid"
+    elif not body.hinged and m < least.mass:
+        message = f"has mass {m:g} kg: lost among the {least.carried_mass:g} kg it moves with"
+        fix = "give it more"
+    else:
+        return
+    line, where = next((x.inertial.line, x.where) for x, _ in body.links if x.inertial is not None)
+    report.add("wrong", line, f"{where} <inertial>", f"moves by {body.mover} and {message}", fix)
+
+
+def reason(inertial: Inertial) -> tuple[str | None, str]:
     """Why no solid has these numbers, and what to do; None if one may."""
     if inertial.mass < 0:
         return f"the mass is negative: {inertial.mass:g} kg; it is taken as none", "measure or compute it again"
     if inertial.mass == 0:
         return ("there is a moment of inertia without mass", "give the mass") if any(inertial.moments) else (None, "")
-    rounding = 1e-6 * inertial.mass  # moments of a millimetre
-    return impossible_moments(np.array(inertia.moment_about_com), rounding), "measure or compute it again"
-
-
-@dataclass(frozen=True)
-class Welded:
-    """A body: what moves it (None: nothing), its links and the transforms from the first to each."""
-
-    mover: str | None
-    links: list[tuple[Link, Transform]]
-
-
-def welded(tree: Tree, base: str) -> list[Welded]:
-    """The root's body and that of each moving joint, with the links fixed to them."""
-    bodies = [Welded("the free base" if base == "free" else None, [(tree.root, Transform.identity())])]
-    place = {tree.root.name: (bodies[0], Transform.identity())}
-    for joint in tree.joints:
-        if joint.type == "fixed":
-            body, X = place[joint.parent]
-            X = placement_of(joint.origin).transform @ X
-        else:
-            body, X = Welded(f"joint {joint.name!r}", []), Transform.identity()
-            bodies.append(body)
-        body.links.append((tree.links[joint.child], X))
-        place[joint.child] = body, X
-    return bodies
+    return impossible(link_inertia(inertial)), "measure or compute it again"

@@ -43,6 +43,7 @@ class Shape:
     color: tuple[float, ...] = ()
     name: str = ""
     material: str = ""
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -119,3 +120,12 @@ class Description:
     links: tuple[Link, ...]
     joints: tuple[LinkJoint, ...]
     file: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Links in depth-first order, and the joints to their children in the file's order."""
+
+    root: Link
+    joints: tuple[LinkJoint, ...]  # depth first; each one's parent is the root or an earlier child
+    links: dict[str, Link]

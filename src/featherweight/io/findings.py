@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from featherweight.errors import ModelError
+from featherweight.io.limits import LARGEST
 from featherweight.io.xml import Element
 
 # error: the file does not say what the robot is. wrong: it does, but no such robot can exist. warning: part of a body
@@ -18,7 +19,6 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SPACE = " \t\r\n"  # of XML: no other
 _SPACES = re.compile(r"[ \t\r\n]+")
 MOST_HINTS = 20  # similar names are looked for so often, not more: it takes time
-LARGEST = 1e100  # squares of larger numbers overflow
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,15 @@ class Report:
         self.add("error", line, where, message, fix)
 
     def numbers(
-        self, element: Element, where: str, attribute: str, n: int, default: tuple[float, ...] | None
+        self,
+        element: Element,
+        where: str,
+        attribute: str,
+        n: int,
+        default: tuple[float, ...] | None,
+        most: float = LARGEST,
     ) -> tuple[float, ...]:
-        """n numbers of an attribute; without a default it must be there."""
+        """n numbers of an attribute, up to ±most; without a default it must be there."""
         text = element.attributes.get(attribute)
         if text is None:
             if default is None:
@@ -91,21 +97,22 @@ class Report:
             what = f"{n} numbers" if n > 1 else "a number"
             self.error(element.line, where, f"{attribute}: expected {what}, got {short(text)!r}")
             return default if default is not None else (0.0,) * n
-        values = [self._number(element, where, attribute, word) for word in words]
-        return tuple(values)
+        return tuple(self._number(element, where, attribute, word, most) for word in words)
 
-    def number(self, element: Element, where: str, attribute: str, default: float | None) -> float:
+    def number(
+        self, element: Element, where: str, attribute: str, default: float | None, most: float = LARGEST
+    ) -> float:
         """One number of an attribute."""
-        return self.numbers(element, where, attribute, 1, None if default is None else (default,))[0]
+        return self.numbers(element, where, attribute, 1, None if default is None else (default,), most)[0]
 
-    def _number(self, element: Element, where: str, attribute: str, word: str) -> float:
+    def _number(self, element: Element, where: str, attribute: str, word: str, most: float) -> float:
         if not _NUMBER.fullmatch(word):
             fix = "write digits like -1.5e-3"
             self.error(element.line, where, f"{attribute}: {short(word)!r} is not a number", fix)
             return 0.0
         value = float(word)
-        if not abs(value) <= LARGEST:
-            self.error(element.line, where, f"{attribute}: {short(word)} is too large", f"expected at most {LARGEST:g}")
+        if not abs(value) <= most:
+            self.error(element.line, where, f"{attribute}: {short(word)} is too large", f"expected at most {most:g}")
             return 0.0
         return value
 

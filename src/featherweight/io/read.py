@@ -19,6 +19,7 @@ from featherweight.io.description import (
     Three,
 )
 from featherweight.io.findings import Report, name_of, short
+from featherweight.io.limits import LENGTH, MASS, MOMENT, RATIO, RESISTANCE, ROTOR
 from featherweight.io.xml import Element
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -73,7 +74,7 @@ def _origin(parent: Element, where: str, report: Report) -> Origin:
     report.known(element, place, {"xyz", "rpy"}, set())
     zero = (0.0, 0.0, 0.0)
     return Origin(
-        cast(Three, report.numbers(element, place, "xyz", 3, zero)),
+        cast(Three, report.numbers(element, place, "xyz", 3, zero, LENGTH)),
         cast(Three, report.numbers(element, place, "rpy", 3, zero)),
     )
 
@@ -111,14 +112,14 @@ def _inertial(element: Element, where: str, report: Report) -> Inertial:
         report.error(element.line, where, "<mass> is missing", 'write <mass value="…"/>')
     else:
         report.known(mass, f"{where} <mass>", {"value"}, set())
-        value = report.number(mass, f"{where} <mass>", "value", None)
+        value = report.number(mass, f"{where} <mass>", "value", None, MASS)
     if inertia is None:
         report.error(element.line, where, "<inertia> is missing", 'write <inertia ixx="…" ixy="…" …/>')
     else:
         place = f"{where} <inertia>"
         report.known(inertia, place, set(MOMENTS), set())
         needed = {"ixx", "iyy", "izz"}
-        moments = tuple(report.number(inertia, place, m, None if m in needed else 0.0) for m in MOMENTS)
+        moments = tuple(report.number(inertia, place, m, None if m in needed else 0.0, MOMENT) for m in MOMENTS)
     origin = _origin(element, where, report)
     return Inertial(origin, value, moments, element.line, report.errors > before)
 
@@ -149,9 +150,9 @@ def _shape(element: Element, where: str, colors: dict[str, tuple[float, ...]], r
         mesh = report.text(body, place, "filename")
         size = report.numbers(body, place, "scale", 3, (1.0, 1.0, 1.0))
     elif body.tag == "box":
-        size = report.numbers(body, place, "size", 3, None)
+        size = report.numbers(body, place, "size", 3, None, LENGTH)
     elif body.tag in SIZES:
-        size = tuple(report.number(body, place, attribute, None) for attribute in SIZES[body.tag])
+        size = tuple(report.number(body, place, attribute, None, LENGTH) for attribute in SIZES[body.tag])
     else:
         report.error(body.line, place, "is not a shape", "expected box, sphere, cylinder, capsule or mesh")
         return None
@@ -168,6 +169,7 @@ def _shape(element: Element, where: str, colors: dict[str, tuple[float, ...]], r
         color,
         element.attributes.get("name", ""),
         name,
+        body.line,
     )
 
 
@@ -211,7 +213,7 @@ def _joint(element: Element, motors: dict[str, Motor], report: Report) -> LinkJo
 
 
 def _not_negative(element: Element, where: str, attribute: str, report: Report) -> float:
-    value = report.number(element, where, attribute, 0.0)
+    value = report.number(element, where, attribute, 0.0, RESISTANCE)
     if value < 0:
         report.error(element.line, where, f"{attribute}: expected 0 or more, got {value:g}")
         return 0.0
@@ -279,7 +281,7 @@ def _mimic(joint: Element, where: str, report: Report) -> Follow | None:
     place = f"{where} <mimic>"
     report.known(element, place, {"joint", "multiplier", "offset"}, set())
     leader = report.text(element, place, "joint")
-    ratio, offset = (report.number(element, place, *pair) for pair in (("multiplier", 1.0), ("offset", 0.0)))
+    ratio, offset = (report.number(element, place, *pair, RATIO) for pair in (("multiplier", 1.0), ("offset", 0.0)))
     return Follow(leader, ratio, offset, element.line) if leader else None
 
 
@@ -321,7 +323,8 @@ def _motor(element: Element, where: str, report: Report) -> Motor:
                 report.add("note", child.line, f"{place} <{child.tag}>", "is not used: it is there already")
                 continue
             value = Element(child.tag, {child.tag: child.text}, child.line)
-            numbers[names[child.tag]] = report.number(value, f"{where} <{child.tag}>", child.tag, None)
+            most = RATIO if names[child.tag] == "reduction" else ROTOR
+            numbers[names[child.tag]] = report.number(value, f"{where} <{child.tag}>", child.tag, None, most)
     if numbers.get("inertia", 0.0) < 0:
         report.error(element.line, where, f"rotor inertia: expected 0 or more, got {numbers['inertia']:g}")
         numbers["inertia"] = 0.0

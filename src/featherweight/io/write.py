@@ -19,7 +19,7 @@ from featherweight.io.description import (
     Origin,
     Shape,
 )
-from featherweight.io.findings import LARGEST
+from featherweight.io.limits import LARGEST
 from featherweight.joints import Continuous, Free, Joint, Mimic, Planar, Prismatic, Revolute
 from featherweight.model import JointInfo, Model
 from featherweight.spatial import Transform
@@ -172,6 +172,10 @@ def describe(model: Model) -> Description:
         if frame.name not in known:
             links.append(Link(frame.name))
             joints.append(_weld(model, frame.name, frame.body, frame.X, world))
+    for point in model.contact_points:
+        ball = Shape("collision", Origin(), "sphere", (point.radius,))
+        links.append(Link(point.name, None, (ball,)))
+        joints.append(_weld(model, point.name, point.body, model.frames[point.name].X, world))
     return Description(model.name, tuple(links), tuple(joints))
 
 

@@ -92,7 +92,7 @@ class Builder:
         rigid = (inertia or Inertia.zero()).rigid
         self._new_name("body", name)
         if inertia is not None and inertia.mass > 0:
-            self._check(name, rigid)
+            self._check(name, inertia)
         joint_name = joint_name if joint_name is not None else f"{name}_joint"
         if not isinstance(joint_name, str) or not joint_name:
             raise ModelError(f"body {name!r}: joint_name: expected a name, got {joint_name!r}")
@@ -256,16 +256,18 @@ class Builder:
         placement: Placement | None = None,
         mesh: str = "",
         color: Sequence[float] = (),
+        path: str | None = None,
     ) -> Builder:
         """A shape of a body: `role` "visual" or "collision"; `kind` box, sphere, cylinder, capsule or mesh; `size` [m]
-        its edges, its radius, its radius and length along z, or a mesh's scale."""
+        its edges, its radius, its radius and length along z, or a mesh's scale, whose file is at `path`."""
         what = f"geometry of {parent!r}"
         base = self._frame(what, parent)
         if role not in ("visual", "collision") or kind not in SHAPES:
             raise ModelError(f"{what}: expected a visual or collision {', '.join(SHAPES)}, got {role!r} {kind!r}")
         numbers = tuple(real_numbers(f"{what}: size", size, (SHAPES[kind],)).tolist())
         X = self._placed(what, placement) @ base.X
-        self._geometry.append(Geometry(parent, base.body, role, kind, numbers, X, mesh, tuple(map(float, color))))
+        colors = tuple(map(float, color))
+        self._geometry.append(Geometry(parent, base.body, role, kind, numbers, X, mesh, colors, path))
         return self
 
     def build(self) -> Model:
@@ -288,7 +290,7 @@ class Builder:
         )
         return replace(model, parameters=declared(model, self._parameters)) if self._parameters else model
 
-    def _check(self, name: str, inertia: RigidInertia) -> None:
+    def _check(self, name: str, inertia: Inertia | RigidInertia) -> None:
         """No body can have this inertia: refuse it, or warn, as the policy says."""
         reason = impossible(inertia)
         if reason is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -93,12 +94,15 @@ def _moment(value: Any) -> np.ndarray:
     return np.diag(np.broadcast_to(real_numbers("moment_about_com", value, (3,) if rank else ()), (3,)))
 
 
-def impossible(inertia: RigidInertia) -> str | None:
+def impossible(inertia: Inertia | RigidInertia) -> str | None:
     """Why no solid body has this inertia, or None if one may have: m > 0, moments about the centre
     of mass not negative, the largest not above the sum of the others."""
-    m = float(inertia.m)
+    m = float(inertia.mass if isinstance(inertia, Inertia) else inertia.m)
     if not m > 0:
         return f"its mass is {m:g} kg; a body that moves needs mass > 0"
+    if isinstance(inertia, Inertia):
+        # moments about the centre of mass are often had by taking m c² from larger ones
+        return impossible_moments(np.array(inertia.moment_about_com), m * math.hypot(*inertia.com) ** 2)
     c = np.array([float(x) for x in inertia.h]) / m
     about_origin = np.array([[float(x) for x in row] for row in inertia.I.matrix])
     moment = about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
@@ -106,10 +110,13 @@ def impossible(inertia: RigidInertia) -> str | None:
 
 
 def impossible_moments(moment: np.ndarray, size: float = 0.0) -> str | None:
-    """Why no solid has these moments about its centre of mass, or None if one may have; `size` of the numbers they
-    were computed from, whose rounding is allowed for."""
+    """Why no solid has these moments about its centre of mass, or None if one may have.
+
+    A file's numbers may be rounded at the ninth digit; those computed from others of a `size` [kg m²] at the
+    thirteenth of that.
+    """
     low, middle, high = np.linalg.eigvalsh(moment)
-    slack = 1e-9 * max(abs(moment).max(), size, 1e-300)
+    slack = max(1e-9 * abs(moment).max(), 1e-13 * size, 1e-300)
     moments = f"its principal moments about the centre of mass are {low:.6g}, {middle:.6g}, {high:.6g}"
     if low < -slack:
         return f"{moments}: one is negative"

@@ -92,7 +92,8 @@ class Geometry:
     """A shape fixed to a body: how it looks (`role` "visual") or what it touches with ("collision").
 
     `kind` is box, sphere, cylinder, capsule or mesh; `size` [m] its edges, radius, or radius and length along z, or
-    the scale of a mesh, which is kept by reference. X goes from the body's coordinates to the shape's.
+    the scale of a mesh, which is kept by reference: `mesh` is its name in a file, `path` the file that was found for
+    it when the robot was loaded. X goes from the body's coordinates to the shape's.
     """
 
     link: str
@@ -103,6 +104,7 @@ class Geometry:
     X: Transform
     mesh: str = ""
     color: tuple[float, ...] = ()
+    path: str | None = field(default=None, compare=False)
 
 
 def _find(kind: str, name: object, known: Iterable[str]) -> KeyError:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.joints import Joint
+from featherweight.scalar import maximum
 from featherweight.spatial import Force, Motion, RigidInertia, Transform, Vector
+
+SLOW = 1e-4  # velocity [rad/s or m/s] below which dry friction in a simulation is viscous
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,12 @@ class Tree:
         """The same tree far from everything."""
         return replace(self, gravity=Vector.zero())
 
-    def damped(self, h: Any) -> Tree:
-        """The same tree with h d more armature: (M + h D) a = τ - D v is damping by the velocity v + h a."""
-        joints = tuple(
-            replace(joint, armature=tuple(a + h * d for a, d in zip(joint.armature, joint.damping, strict=True)))
-            for joint in self.joints
-        )
-        return replace(self, joints=joints)
+    def damped(self, v: Sequence[Any], h: Any) -> Tree:
+        """The same tree, damped by the velocity at the end of a step: (M + h D) a = τ - D v has v⁺ = v + h a in D v⁺.
+
+        Dry friction f is damping f / |v|, so that it can stop a joint and not turn it back; below `SLOW` it is viscous.
+        """
+        return replace(self, joints=tuple(joint.damped(v, h) for joint in self.joints))
 
     def per_body(self, first: Any = None) -> list[Any]:
         """A list with a place for each body; `first` is the world's."""
@@ -92,6 +94,15 @@ class TreeJoint:
     stiffness: tuple[Any, ...] = ()
     rest: tuple[Any, ...] = ()
     spin: Force | None = None
+
+    def damped(self, v: Sequence[Any], h: Any) -> TreeJoint:
+        """The same joint with damping as armature, and dry friction as damping."""
+        damping = tuple(
+            d if isinstance(f, (int, float)) and f == 0 else d + f / maximum(abs(v_k), SLOW)
+            for d, f, v_k in zip(self.damping, self.friction, v[self.v], strict=True)
+        )
+        armature = tuple(a + h * d for a, d in zip(self.armature, damping, strict=True))
+        return replace(self, armature=armature, damping=damping, friction=(0,) * len(damping))
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q)."""

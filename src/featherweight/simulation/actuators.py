@@ -67,7 +67,10 @@ class DCMotor(Actuators):
     speed_factor: float = 2.0
 
     def __post_init__(self) -> None:
-        gear = np.asarray(self.gear, dtype=float)
+        try:
+            gear = np.asarray(self.gear, dtype=float)
+        except (TypeError, ValueError):
+            raise TypeError(f"gear: expected ratios, shape () or (nv,), got {self.gear!r}") from None
         if gear.ndim > 1 or not np.isfinite(gear).all() or (gear < 0).any():
             raise ValueError(f"gear: expected finite ratios of 0 or more, shape () or (nv,), got {self.gear!r}")
         object.__setattr__(self, "gear", tuple(gear.tolist()) if gear.ndim else float(gear))

@@ -24,8 +24,7 @@ class Compiled:
             name = getattr(self.function, "__name__", "the controller")
             raise TypeError(f"control: expected {name} to return (tau, x), got {type(result).__name__}")
         tau, after = result
-        after = x if after is None else after
-        return list(np.ravel(np.asarray(tau, dtype=object))), list(np.ravel(np.asarray(after, dtype=object)))
+        return _flat("tau", tau), _flat("x", x if after is None else after)
 
 
 def compiled(function: Callable[..., Any], *, state: Any = (), parameters: Any = ()) -> Compiled:
@@ -45,6 +44,21 @@ def compiled(function: Callable[..., Any], *, state: Any = (), parameters: Any =
     return Compiled(function, _numbers("state", state), _numbers("parameters", parameters))
 
 
+def _flat(name: str, values: Any) -> list[Any]:
+    """A row of what a controller returned."""
+    row = np.asarray(values, dtype=object)
+    row = row[None] if row.ndim == 0 else row
+    if row.ndim != 1:
+        raise TypeError(f"{name}: expected a row of numbers, got shape {row.shape}")
+    return [x.item() if isinstance(x, np.generic) else x for x in row]
+
+
 def _numbers(name: str, value: Any) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
+    try:
+        array = np.asarray(value)
+        if array.dtype == object or not np.can_cast(array.dtype, float, "same_kind"):
+            raise TypeError
+        array = array.astype(float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected numbers, shape (n,) or (…, n), got {value!r}") from None
     return array[None] if array.ndim == 0 else array

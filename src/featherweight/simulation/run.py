@@ -28,68 +28,85 @@ class Run:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = p = problem
+        self.k = 0  # steps that are made
         self.done = 0  # samples after the first
         self.history = [np.empty((p.count, p.samples + 1, c.shape[1])) for c in p.carry[:RECORDED]]
         for states, first in zip(self.history, p.carry, strict=False):
             states[:, 0] = first
-        self.last = [np.array(c) for c in p.carry[RECORDED:]]  # what is not recorded, at the end of the last chunk
         self.records = [np.empty((p.count, p.samples, *shape)) for shape in p.records]
-        self._begun: deque[tuple[int, list[np.ndarray]]] = deque()  # carries of chunks that a failure may need again
+        self.now = [np.array(c) for c in p.carry]  # the whole carry after k steps
+        self.last = self.now[RECORDED:]  # what is not recorded, at the last sample
+        self._begun: deque[tuple[int, list[np.ndarray]]] = deque()  # carries that a failure may need again
 
     @property
     def clock(self) -> np.ndarray:
         """Step, status and failed step of each robot."""
-        return self.last[0]
+        return self.now[RECORDED]
 
     @property
     def failed(self) -> bool:
         """Has every robot failed?"""
         return bool((self.clock[:, 1] != 0).all())
 
-    def carry(self) -> list[np.ndarray]:
-        """The state to go on from."""
-        return [*(states[:, self.done] for states in self.history), *self.last]
-
-    def advance(self, samples: int) -> None:
-        """Run on until so many more states are there."""
+    def advance(self, steps: int) -> None:
+        """Make up to so many steps more: whole samples, or a part of one."""
         p, i = self.problem, self.done
-        before = [np.array(c) for c in self.carry()]
-        while len(self._begun) > 1 and (i - self._begun[1][0]) * p.every >= LAST_STATES:
+        while len(self._begun) > 1 and self.k - self._begun[1][0] >= LAST_STATES:
             self._begun.popleft()
-        self._begun.append((i, before))
-        last = [np.array(c) for c in self.last]
-        p.loop.run(
-            before,
-            [forces[:, i * p.every : (i + samples) * p.every] for forces in p.given],
-            p.constants,
-            [*(states[:, i : i + samples + 1] for states in self.history), *last],
-            [record[:, i : i + samples] for record in self.records],
-            samples * p.every,
-            p.every,
-        )
-        self.last, self.done = last, i + samples
+        self._begun.append((self.k, self.now))
+        begun = self.k % p.every
+        samples = 0 if begun else min(steps // p.every, p.samples - i)
+        if samples:
+            rest = [np.empty_like(c) for c in self.now[RECORDED:]]
+            states = [states[:, i : i + samples + 1] for states in self.history]
+            self._steps(samples * p.every, p.every, [*states, *rest], [r[:, i : i + samples] for r in self.records])
+            self.now = [*(np.array(s[:, -1]) for s in states), *rest]
+            self.last = rest
+        else:
+            part = min(steps, p.every - begun)
+            pairs = [np.empty((p.count, 2, c.shape[1])) for c in self.now[:RECORDED]]
+            rest = [np.empty_like(c) for c in self.now[RECORDED:]]
+            records = [np.empty((p.count, 1, *shape)) for shape in p.records]
+            self._steps(part, part, [*pairs, *rest], records)
+            self.now = [*(np.array(pair[:, 1]) for pair in pairs), *rest]
+            if not begun:
+                for record, new in zip(self.records, records, strict=True):
+                    record[:, i] = new[:, 0]
+            if self.k % p.every == 0 or self.failed:
+                self._sample()
+        self.done = i + samples if samples else self.done
+
+    def _steps(self, steps: int, every: int, states: list[np.ndarray], records: list[np.ndarray]) -> None:
+        """Steps from now on, into arrays."""
+        given = [forces[:, self.k : self.k + steps] for forces in self.problem.given]
+        self.problem.loop.run(self.now, given, self.problem.constants, states, records, steps, every)
+        self.k += steps
+
+    def _sample(self) -> None:
+        """Keep the state of now as the next sample. When all robots have failed it is what they will be then."""
+        for states, c in zip(self.history, self.now, strict=False):
+            states[:, self.done + 1] = c
+        self.last = [np.array(c) for c in self.now[RECORDED:]]
+        self.done += 1
 
     def last_states(self) -> Trajectory:
         """Up to 100 states before the failure of a single robot, one for each step."""
         p, failed = self.problem, int(self.clock[0, 2])
-        sample, carry = next(
-            (b for b in reversed(self._begun) if b[0] * p.every <= failed - LAST_STATES), self._begun[0]
-        )
-        start = sample * p.every
+        begun = self._begun or [(0, list(p.carry))]
+        start, carry = next((b for b in reversed(begun) if b[0] <= failed - LAST_STATES), begun[0])
         first = max(start, failed - LAST_STATES + 1)
         if first > start:
-            carry = [
-                states.reshape(p.count, -1, states.shape[-1])[:, -1] for states in self._again(carry, start, first, 1)
-            ]
+            states = self._again(carry, start, first, 1)[: len(carry)]
+            carry = [*(c[:, -1] for c in states[:RECORDED]), *states[RECORDED:]]
         states = self._again(carry, first, failed, failed - first)
         return _last(p, first, states[0], states[1], states[len(carry) :], self.clock)
 
     def _again(self, carry: list[np.ndarray], start: int, end: int, samples: int) -> list[np.ndarray]:
-        """Steps that were made before; states and forces."""
+        """Steps that were made before; the carry, q and v with their history, and records."""
         p = self.problem
         records = [np.empty((p.count, samples, *shape)) for shape in p.records]
         if end == start:
-            return [*(c[:, None] for c in carry), *records]
+            return [*(c[:, None] for c in carry[:RECORDED]), *carry[RECORDED:], *records]
         states = [np.empty((p.count, samples + 1, c.shape[1])) for c in carry[:RECORDED]]
         states += [np.empty_like(c) for c in carry[RECORDED:]]
         given = [forces[:, start:end] for forces in p.given]
@@ -111,7 +128,7 @@ class Run:
         states = {n: s[:, first : self.done + 1] for n, s in zip(("q", "v"), self.history, strict=True)}
         records = {n: r[:, begin : self.done] for n, r in zip(RECORDS, self.records, strict=True)}
         others = {f"carry{k}": c for k, c in enumerate(self.last[1:])}
-        return {**states, **records, "clock": self.clock, **others}
+        return {**states, **records, "clock": self.last[0], **others}
 
     def restore(self, arrays: dict[str, np.ndarray], since: int | None) -> None:
         """What `written` gave, put back."""
@@ -122,6 +139,8 @@ class Run:
         for record, name in zip(self.records, RECORDS, strict=True):
             record[:, begin : self.done] = arrays[name]
         self.last = [np.array(arrays["clock"]), *(np.array(arrays[f"carry{k}"]) for k in range(len(self.last) - 1))]
+        self.now = [*(np.array(states[:, self.done]) for states in self.history), *self.last]
+        self.k = self.done * self.problem.every
 
 
 class PythonRun(Run):
@@ -134,42 +153,47 @@ class PythonRun(Run):
         self._pairs = [np.empty((p.count, 2, c.shape[1])) for c in p.carry[:RECORDED]]
         for pair, first in zip(self._pairs, p.carry, strict=False):
             pair[:, 1] = first
+        self.now = [*(pair[:, 1] for pair in self._pairs), *self.now[RECORDED:]]
         self._tau = np.empty((p.count, 1, p.model.nv))
         self._out = [np.empty((p.count, 1, *shape)) for shape in p.records]
-        carry = [*(pair[:, 1] for pair in self._pairs), *self.last]
-        self._call = p.loop.call(carry, [self._tau], p.constants, [*self._pairs, *self.last], self._out, 1, 1)
-        self._recent: deque[tuple[np.ndarray, ...]] = deque(maxlen=LAST_STATES)
-        self._k = 0
+        self._call = p.loop.call(
+            self.now, [self._tau], p.constants, [*self._pairs, *self.now[RECORDED:]], self._out, 1, 1
+        )
+        self._recent: deque[tuple[Any, ...]] = deque(maxlen=LAST_STATES)
 
-    def advance(self, samples: int) -> None:
+    def advance(self, steps: int) -> None:
         p, control, every = self.problem, self.problem.control, self.problem.every
-        if control is None or not p.count:
-            self.done += samples
-            return
         q, v = (pair.reshape(*p.batch, 2, pair.shape[-1])[..., 1, :] for pair in self._pairs)
         tau = self._tau.reshape(*p.batch, p.model.nv)
         axis = len(p.batch)
         Q, V = (np.moveaxis(a.reshape(*p.batch, *a.shape[1:]), axis, 0) for a in self.history)
         kept = [(r.swapaxes(0, 1), out[:, 0]) for r, out in zip(self.records, self._out, strict=True) if out.size]
-        step, shape, clock = self._stepper(), tau.shape, self.last[0].reshape(-1).data
-        watched = p.count == 1
-        for k in range(self._k, self._k + samples * every):
+        step, shape, clock = self._stepper(), tau.shape, self.now[RECORDED].reshape(-1).data
+        single = p.count == 1
+        for k in range(self.k, min(self.k + steps, p.steps)):
             forces = self._asked(control, k, q.copy(), v.copy())
             if forces.__class__ is not np.ndarray or forces.dtype is not FLOAT or forces.shape != shape:
                 forces = self._converted(forces, k, shape)
             tau[...] = forces
-            if every > 1:
-                self._recent.append((q.copy(), v.copy(), tau.copy()))
-            step()
+            if single and every > 1:
+                before = q.copy(), v.copy()
+                step()
+                self._recent.append((k, *before, *(out[0, 0].copy() for out in self._out)))
+            else:
+                step()
             if not k % every:
                 for record, out in kept:
                     record[k // every] = out
-            self._k = k + 1
-            if not self._k % every:
-                self.done = done = self._k // every
+            self.k = k + 1
+            if not self.k % every:
+                done = self.k // every
                 Q[done], V[done] = q, v
-            if watched and clock[1]:
-                return
+                self.done = done
+            if single and clock[1]:
+                if self.k % every:
+                    self._sample()
+                break
+        self.last = [np.array(c) for c in self.now[RECORDED:]]
 
     def _stepper(self) -> Any:
         """A function that makes one step."""
@@ -193,6 +217,7 @@ class PythonRun(Run):
             raise SimulationError(
                 f"the controller raised {type(error).__name__} at step {k}, t = {k * self.problem.dt:g} s: {error}",
                 self.trajectory(),
+                self._recently(k),
             ) from error
 
     def _converted(self, forces: Any, k: int, shape: tuple[int, ...]) -> np.ndarray:
@@ -200,28 +225,40 @@ class PythonRun(Run):
         at = f"at step {k}, t = {k * self.problem.dt:g} s"
         try:
             array = np.asarray(forces)
-            if not np.can_cast(array.dtype, FLOAT, "same_kind") or array.dtype == bool:
+            if (
+                not np.can_cast(array.dtype, FLOAT, "same_kind")
+                or array.dtype == bool
+                or array.shape[-1:] != shape[-1:]
+            ):
                 raise TypeError
             return np.broadcast_to(array.astype(float), shape)
         except (TypeError, ValueError):
             what = type(forces).__name__
             if isinstance(forces, np.ndarray):
                 what = f"shape {forces.shape}" + ("" if forces.dtype == FLOAT else f" of {forces.dtype}")
-            raise SimulationError(f"the controller returned {what} {at}; expected {shape}", self.trajectory()) from None
+            raise SimulationError(
+                f"the controller returned {what} {at}; expected {shape}", self.trajectory(), self._recently(k)
+            ) from None
 
     def last_states(self) -> Trajectory:
-        p, failed = self.problem, int(self.clock[0, 2])
+        return self._recently(int(self.clock[0, 2]))
+
+    def _recently(self, k: int) -> Any:
+        """Up to 100 states to the one at step k; None for a batch."""
+        p = self.problem
+        if p.count != 1:
+            return None
         if p.every == 1:
-            first = max(0, failed - LAST_STATES + 1)
-            q, v = (states[:, first : failed + 1] for states in self.history)
-            records = [record[:, first:failed] for record in self.records]
-        else:
-            recent = list(self._recent)  # the last of them is the step that failed
-            first = failed + 1 - len(recent)
-            q, v = (np.array([r[j] for r in recent]).reshape(1, len(recent), -1) for j in (0, 1))
-            records = [np.array([r[2] for r in recent[:-1]]).reshape(1, len(recent) - 1, -1)]
-            records += [np.full((1, len(recent) - 1, *shape), np.nan) for shape in p.records[1:]]
-        return _last(p, first, q, v, records, self.clock)
+            first = max(0, k - LAST_STATES + 1)
+            q, v = (states[:, first : k + 1] for states in self.history)
+            return _last(p, first, q, v, [record[:, first:k] for record in self.records], self.clock)
+        recent = [row for row in self._recent if row[0] < k][1 - LAST_STATES :]
+        states = [np.array([[*(row[1 + j] for row in recent), self.now[j][0]]]) for j in range(RECORDED)]
+        records = [
+            np.array([row[1 + RECORDED + j] for row in recent]).reshape(1, len(recent), *shape)
+            for j, shape in enumerate(p.records)
+        ]
+        return _last(p, k - len(recent), states[0], states[1], records, self.clock)
 
 
 def _last(
@@ -230,6 +267,5 @@ def _last(
     """States from step `first` on, one for each step, of a robot that failed after the last of them."""
     t = (first + np.arange(q.shape[1])) * p.dt
     status, failed = clock[0, 1].astype(np.uint8), clock[0, 2].astype(int)
-    return Trajectory(
-        p.model, t, q[0], v[0], *(r[0] for r in records[:2]), status, failed, True, *(r[0] for r in records[2:])
-    )
+    tau, force, slip, depth, solver = (record[0] for record in records)
+    return Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, slip, depth, solver)

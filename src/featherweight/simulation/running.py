@@ -125,8 +125,6 @@ def simulate(
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")
-    if isinstance(record_every, int) and record_every > 0:
-        steps += -steps % record_every
     what = problem(model, q, v, steps, dt, None, control, contact, integrator, actuators, record_every, parameters)
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
@@ -146,15 +144,15 @@ def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None) -> Non
     what = run.problem
     if not what.count:
         return
-    chunk = max(1, int(FIRST_CHUNK / (what.loop.code(what.count).cost * what.count * what.every)))
+    chunk = max(1, int(FIRST_CHUNK / (what.loop.code(what.count).cost * what.count)))  # steps
     with Keeper(run, file) as keeper:
         try:
             with Progress(what.steps, what.dt, shown=progress) as bar:
                 written = time.perf_counter()
                 while run.done < what.samples and not run.failed:
                     began = time.perf_counter()
-                    run.advance(min(chunk, what.samples - run.done))
-                    bar.show(run.done * what.every)
+                    run.advance(chunk)
+                    bar.show(run.k)
                     now = time.perf_counter()
                     chunk = max(1, int(chunk * min(2.0, max(0.5, CHUNK_SECONDS / max(now - began, 1e-9)))))
                     if keeper.due(now - written):

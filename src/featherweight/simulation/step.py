@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.compiler import Argument, compiling
+from featherweight.compiler import Argument, Node, compiling
 from featherweight.compiler.loop import Loop
 from featherweight.contact import ContactModel
 from featherweight.dynamics.evaluate import LARGEST
 from featherweight.errors import SimulationError
 from featherweight.integrators import Integrator
+from featherweight.integrators.semi_implicit import predicted
 from featherweight.model import Model, Tree
 from featherweight.scalar import where
 from featherweight.simulation.actuators import Actuators
@@ -89,7 +90,8 @@ def _make(model: Model, means: Means) -> Loop:
 
     fingerprint = None
     if control is None and model.fingerprint is not None:
-        fingerprint = f"step {means.key} {model.contact_points} {model.fingerprint}"
+        limits = [joint.limits for joint in model.independent_joints]
+        fingerprint = f"step {means.key} {model.contact_points} {limits} {model.fingerprint}"
     return Loop("step", carry, forces, constants, means.records(model), function, RECORDED, fingerprint)
 
 
@@ -105,12 +107,23 @@ def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> 
         raise SimulationError(
             f"the controller raised {type(error).__name__} while it was traced, before step 0, t = 0 s: {error}"
         ) from error
+    for name, values in (("tau", tau), ("x", after)):
+        for value in values:
+            if not isinstance(value, Node) and not _is_number(value):
+                raise SimulationError(
+                    f"the controller returned {value!r} ({type(value).__name__}) in {name}, before step 0, t = 0 s; "
+                    "expected numbers"
+                )
     if len(tau) != model.nv or len(after) != len(x["x"]):
         raise SimulationError(
             f"the controller returned tau of {len(tau)} and a state of {len(after)} numbers, before step 0, t = 0 s; "
             f"expected {model.nv} and {len(x['x'])}"
         )
     return tau, after
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST)
 
 
 def _step(
@@ -144,10 +157,11 @@ def _free_step(
 ) -> tuple[list[Any], list[Any]]:
     """A step without contact."""
     solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
-    solved = tree.damped(dt) if integrator.damps_implicitly else tree
+    solved = tree.damped(v, dt) if integrator.damps_implicitly else tree
 
     def acceleration(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-        passive = algorithms.passive_force(tree, q, v)
+        felt = predicted(tree, v, [0] * tree.nv, dt) if integrator.damps_implicitly else v
+        passive = algorithms.passive_force(solved, q, felt)
         return solve(solved, q, v, [t + p for t, p in zip(tau, passive, strict=True)], None)[0]
 
     return integrator.step(tree, q, v, dt, acceleration)

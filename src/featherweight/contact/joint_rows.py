@@ -1,0 +1,54 @@
+"""Limits of joints as rows of the contact problem: one velocity, one impulse each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featherweight.model import Model, Tree
+from featherweight.scalar import maximum, minimum, where
+
+
+@dataclass(frozen=True)
+class Row:
+    """In a step: velocity of degree of freedom `dof` times `sign` is to be `wanted` or more, by an impulse ≥ 0."""
+
+    dof: int
+    body: int
+    acts: Any
+    sign: Any
+    wanted: Any
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A coordinate stays between two numbers."""
+
+    dof: int
+    body: int
+    coordinate: int
+    lower: float
+    upper: float
+
+    def at(self, settings: Any, tree: Tree, q: Sequence[Any], h: Any) -> Row:
+        """The row at a configuration: at one end or the other, if at any."""
+        x = q[self.coordinate]
+        low = x <= self.lower
+        depth = maximum(self.lower - x, x - self.upper)
+        recover = minimum(settings.recovery * (depth - settings.slop), settings.recovery_speed)
+        acts, sign = low | (x >= self.upper), where(low, 1.0, -1.0)
+        return Row(self.dof, self.body, acts, sign, maximum(recover, 0.0))
+
+
+def rows_of(model: Model) -> list[Limit]:
+    """Of every joint with one coordinate that has limits."""
+    rows = []
+    for joint in model.independent_joints:
+        lower, upper = np.ravel(joint.limits.lower), np.ravel(joint.limits.upper)
+        if joint.kind.nv == 1 and len(lower) == 1 and (lower[0] > -math.inf or upper[0] < math.inf):
+            rows.append(Limit(joint.v.start, joint.body, joint.q.start, float(lower[0]), float(upper[0])))
+    return rows

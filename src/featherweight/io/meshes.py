@@ -1,0 +1,153 @@
+"""Where the meshes of a file are: inside the allowed folders, or nowhere. No mesh is opened here."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PureWindowsPath
+from typing import Any
+
+from featherweight.errors import ModelError
+from featherweight.io.description import Description, Link, Shape
+from featherweight.io.findings import Report, short
+
+MOST_CHARACTERS = 4096  # of a path that is looked for
+OUTSIDE = "leads outside the allowed folders"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Real paths: of the folder relative names begin at (None for a text), and of all that meshes may come from."""
+
+    beside: str | None
+    roots: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Meshes:
+    """Files by the names in a description; names that lead outside."""
+
+    paths: dict[str, str]
+    refused: frozenset[str]
+
+
+def allowed_folders(roots: Any, file: str | None) -> Folders:
+    """The folder of the file, and those given."""
+    if isinstance(roots, (str, bytes, os.PathLike)) or not isinstance(roots, Iterable):
+        raise TypeError(f"roots: expected a list of folders, got {roots!r}")
+    beside = None if file is None else os.path.realpath(os.path.dirname(file) or os.curdir)
+    folders = [] if beside is None else [beside]
+    for root in roots:
+        if not isinstance(root, (str, bytes, os.PathLike)):
+            raise TypeError(f"roots: expected folders, got {root!r}")
+        folder = os.fsdecode(root)
+        if not os.path.isdir(folder):
+            raise ModelError(f"roots: {folder!r} is not a folder")
+        folders.append(os.path.realpath(folder))
+    return Folders(beside, tuple(folders))
+
+
+def find_meshes(description: Description, folders: Folders, report: Report) -> Meshes:
+    """The file of each mesh that is there.
+
+    A name that leads outside is wrong. A mesh that is not there is noted, and each package once. Symbolic links are
+    followed before anything is compared.
+    """
+    paths: dict[str, str] = {}
+    refused: set[str] = set()
+    packages: set[str] = set()
+    seen: set[str] = set()
+    for link, shape in _shapes(description):
+        name = shape.mesh
+        if not name or name in seen:
+            continue
+        seen.add(name)
+        try:
+            package, places = _places(name, folders)
+        except ModelError as error:
+            fix = "put it beside the file, or name its folder in roots"
+            report.add("wrong", shape.line, place_of(link, shape), f"the mesh {short(name)!r} {error}", fix)
+            refused.add(name)
+            continue
+        path = next((place for place in places if os.path.isfile(place)), None)
+        if path is not None:
+            paths[name] = path
+        elif places:
+            report.add("note", shape.line, place_of(link, shape), f"there is no mesh {short(name)!r}")
+        elif folders.roots and package not in packages:
+            packages.add(package)
+            message = f"the allowed folders have no package {short(package)!r}: its meshes are not looked for"
+            report.add("note", shape.line, place_of(link, shape), message, "name its folder in roots")
+    return Meshes(paths, frozenset(refused))
+
+
+def _shapes(description: Description) -> Iterator[tuple[Link, Shape]]:
+    for link in description.links:
+        for shape in link.shapes:
+            yield link, shape
+
+
+def place_of(link: Link, shape: Shape) -> str:
+    """How messages call the mesh of a link."""
+    own = f'<{shape.role} "{short(shape.name)}">' if shape.name else f"<{shape.role}>"
+    return f"{link.where} {own} <mesh>"
+
+
+def _places(name: str, folders: Folders) -> tuple[str, list[str]]:
+    """The package that a name begins with, if any, and the real paths it may mean; ModelError if all are outside."""
+    scheme = _SCHEME.match(name)
+    kind = "" if scheme is None else scheme[1].lower()
+    rest = name if scheme is None else name[scheme.end() :]
+    if kind not in ("", "package", "file"):
+        raise ModelError(f"is not a file here: {kind}:// is not fetched")
+    if kind == "package":
+        package, _, inside = rest.lstrip("/").partition("/")
+        if package in (".", ".."):
+            raise ModelError(OUTSIDE)
+        _stays(inside)
+        found = [folder for root in folders.roots for folder in _packages(root, package)]
+        return package, _inside(folders, [os.path.join(folder, inside) for folder in found])
+    windows = PureWindowsPath(rest)
+    if kind == "file" or windows.drive or windows.root:  # PureWindowsPath knows the roots of all systems
+        if not os.path.isabs(rest):
+            raise ModelError(OUTSIDE)
+        return "", _inside(folders, [rest], needed=True)
+    if not folders.roots:
+        _stays(rest)
+    begin = folders.roots if folders.beside is None else (folders.beside,)
+    return "", _inside(folders, [os.path.join(folder, rest) for folder in begin])
+
+
+def _packages(root: str, package: str) -> list[str]:
+    """The folders of a package: a root of that name, or one in a root."""
+    below = os.path.join(root, package)
+    return [root] * (os.path.basename(root) == package) + [below] * os.path.isdir(below)
+
+
+def _stays(path: str) -> None:
+    """ModelError if a relative path climbs above where it begins."""
+    depth = 0
+    for part in re.split(r"[/\\]", path):
+        depth += -1 if part == ".." else part not in ("", ".")
+        if depth < 0:
+            raise ModelError(OUTSIDE)
+
+
+def _inside(folders: Folders, places: Sequence[str], needed: bool = False) -> list[str]:
+    """The real paths of those places that are inside a root; ModelError if there are places, but none inside."""
+    if any(len(place) > MOST_CHARACTERS for place in places):
+        return []
+    real = [os.path.realpath(place) for place in places]
+    kept = [path for path in real if any(_below(root, path) for root in folders.roots)]
+    if not kept and (real or needed):
+        raise ModelError(OUTSIDE)
+    return kept
+
+
+def _below(root: str, path: str) -> bool:
+    """Both are real paths, so that letters decide."""
+    root, path = os.path.normcase(root), os.path.normcase(path)
+    return path.startswith(root if root.endswith(os.sep) else root + os.sep)

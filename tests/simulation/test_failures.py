@@ -1,0 +1,149 @@
+"""Runs that fail: the last hundred states, at every step, to the bit; lanes that fail alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from featherweight.simulation import running
+
+MODEL = fw.robots.double_pendulum()
+START = np.array([0.4, -0.2]), np.array([0.3, 0.1])
+DT = 1e-3
+
+
+def native(fails_at: int) -> fw.simulation.Compiled:
+    """A controller with a memory whose forces are NaN from a step on."""
+
+    def control(t, q, v, x, p):
+        x = 0.9 * x + q[0]
+        return fw.scalar.where(t > p[0], np.nan, 1.0) * (0.1 * x[0] - 0.2 * v), x
+
+    return fw.compiled(control, state=[0.5], parameters=[(fails_at - 0.5) * DT])
+
+
+def python(fails_at: int):
+    def control(t, q, v):
+        return np.sin(3 * t) - 0.2 * v + (np.nan if t > (fails_at - 0.5) * DT else 0.0)
+
+    return control
+
+
+@pytest.fixture(params=["one chunk", "chunks"])
+def chunks(request, monkeypatch) -> None:
+    """Whole runs, or chunks of a sample each."""
+    monkeypatch.setattr(running, "FIRST_CHUNK", 1.0 if request.param == "chunks" else 1e15)
+    monkeypatch.setattr(running, "CHUNK_SECONDS", 1e-9)
+
+
+def failure(control, every: int, steps: int = 600, model: fw.Model = MODEL, **options) -> fw.SimulationError:
+    q, v = START if model is MODEL else (model.neutral(), np.ones(model.nv))
+    with pytest.raises(fw.SimulationError) as caught:
+        fw.simulate(model, q, v, duration=steps * DT, dt=DT, control=control, record_every=every, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize("every", [1, 2, 30, 300])
+@pytest.mark.parametrize(
+    ("kind", "fails_at"),
+    [(native, 1), (native, 40), *((python, step) for step in (1, 40, 100, 101, 150, 299, 300, 301, 557))],
+)
+def test_the_last_hundred_states_before_a_failure(kind, fails_at: int, every: int, chunks) -> None:
+    error = failure(kind(fails_at), every)
+    assert str(error) == f"failed at step {fails_at}, t = {fails_at * DT:g} s: the controller gave NaN or inf"
+    good = fw.rollout(MODEL, *START, steps=fails_at, dt=DT, control=kind(10**6))
+    n = min(100, fails_at + 1)
+    last = error.last
+    assert np.array_equal(last.t, np.arange(fails_at + 1)[-n:] * DT)
+    assert np.array_equal(last.q, good.q[-n:])
+    assert np.array_equal(last.v, good.v[-n:])
+    assert np.array_equal(last.tau, good.tau[len(good.tau) - n + 1 :])
+    assert (last.status, last.failed_step) == (fw.Status.BAD_CONTROL, fails_at)
+    run = error.trajectory
+    k = -(-fails_at // every)  # samples before it
+    assert np.array_equal(run.q[:k], good.q[: k * every : every][:k])
+    assert np.isnan(run.q[k:]).all()
+    assert (run.status, run.failed_step) == (fw.Status.BAD_CONTROL, fails_at)
+
+
+@pytest.mark.parametrize(("control", "every"), [(native(0), 1), (native(0), 30), (python(0), 1)])
+def test_a_failure_at_the_first_step(control, every: int) -> None:
+    error = failure(control, every)
+    assert error.last.q.tolist() == [START[0].tolist()]
+    assert error.last.v.tolist() == [START[1].tolist()]
+    assert error.last.tau.shape == (0, 2)
+    assert np.array_equal(error.trajectory.q[0], START[0])
+    assert np.isnan(error.trajectory.q[1:]).all()
+
+
+def test_rollout_does_not_raise_for_a_lane() -> None:
+    tau = np.zeros((3, 50, 2))
+    tau[1, 20] = np.nan
+    run = fw.rollout(MODEL, *START, steps=50, dt=DT, tau=tau)
+    assert run.status.tolist() == [0, fw.Status.BAD_CONTROL, 0]
+    assert run.failed_step.tolist() == [-1, 20, -1]
+    one = fw.rollout(MODEL, *START, steps=50, dt=DT, tau=tau[1])
+    assert (one.status, one.failed_step, one.complete) == (fw.Status.BAD_CONTROL, 20, True)
+    assert np.array_equal(one.q, run.q[1], equal_nan=True)
+    by_control = fw.rollout(MODEL, *START, steps=50, dt=DT, control=python(20))
+    assert (by_control.status, by_control.failed_step) == (fw.Status.BAD_CONTROL, 20)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("every", [1, 10])
+def test_one_poisoned_lane_of_4096(threads: int, every: int, chunks) -> None:
+    """By a force that is no number at step 17, by forces so large that it flies apart, by its first state."""
+    rng = np.random.default_rng(0)
+    q, v = rng.normal(size=(4096, 2)), rng.normal(size=(4096, 2))
+
+    def control(t, q, v, x, p):
+        return [
+            fw.scalar.where(t > p[0], p[1], 0.3 - 0.1 * speed) + own for speed, own in zip(v, x, strict=True)
+        ], x / 2
+
+    p = np.tile([1e9, 0.0], (4096, 1))
+    push = fw.compiled(control, state=[0.1, 0.2], parameters=p)
+    with fw.threads(threads):
+        right = fw.rollout(MODEL, q, v, steps=40, dt=DT, control=push, record_every=every)
+        assert (right.status == 0).all()
+        poison = {5: (fw.Status.BAD_CONTROL, 17), 1234: (fw.Status.BAD_INPUT, 0), 4095: (fw.Status.DIVERGED, None)}
+        bad_q, bad_p = q.copy(), p.copy()
+        bad_q[1234, 1], bad_p[5], bad_p[4095] = np.nan, (16.5 * DT, np.nan), (22.5 * DT, 1e300)
+        ill = fw.compiled(control, state=[0.1, 0.2], parameters=bad_p)
+        run = fw.rollout(MODEL, bad_q, v, steps=40, dt=DT, control=ill, record_every=every)
+    others = np.setdiff1d(np.arange(4096), list(poison))
+    for name in ("q", "v", "tau", "status", "failed_step"):
+        assert np.array_equal(getattr(run, name)[others], getattr(right, name)[others])
+    for lane, (status, step) in poison.items():
+        assert run.status[lane] == status
+        failed = run.failed_step[lane]
+        assert failed == step or (step is None and failed >= 23)
+        first = -(-int(failed) // every)
+        assert np.isnan(run.q[lane, first:]).all()
+        assert np.array_equal(run.q[lane, :first], right.q[lane, :first])
+
+
+def test_a_python_controller_that_fails_in_one_lane_of_a_batch() -> None:
+    def control(t, q, v):
+        tau = np.zeros_like(v)
+        tau[3] = np.nan if t > 4.5 * DT else 0.0
+        return tau
+
+    q, v = np.tile(START[0], (80, 1)), np.tile(START[1], (80, 1))  # so many that threads may help
+    run = fw.rollout(MODEL, q, v, steps=10, dt=DT, control=control)
+    right = fw.rollout(MODEL, q, v, steps=10, dt=DT, control=lambda t, q, v: np.zeros_like(v))
+    others = np.arange(80) != 3
+    assert run.failed_step[3] == 5
+    assert run.status[3] == fw.Status.BAD_CONTROL
+    assert np.array_equal(run.q[others], right.q[others])
+    assert np.isnan(run.q[3, 5:]).all()
+    assert np.array_equal(run.q[3, :5], right.q[3, :5])
+
+
+def test_all_lanes_may_fail() -> None:
+    run = fw.rollout(MODEL, np.full((3, 2), np.nan), np.zeros((3, 2)), steps=10, dt=DT, record_every=5)
+    assert (run.status == fw.Status.BAD_INPUT).all()
+    assert (run.failed_step == 0).all()
+    assert np.isnan(run.q).all()
+    assert np.isnan(run.energy()).all()
