@@ -547,7 +547,7 @@ NUMBERS = [
     Bad(
         "too fast a mimic joint",
         in_joint('<mimic joint="other" multiplier="1e7"/>'),
-        'FILE:10: <joint "hinge"> <mimic>: multiplier: 1e7 is too large; expected at most 1e+06 (and 1 '
+        'FILE:10: <joint "hinge"> <mimic>: multiplier: 1e7 is too large; expected at most 1000 (and 1 '
         "more: `featherweight lint` lists all)",
     ),
     Bad(

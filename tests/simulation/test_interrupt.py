@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.simulation.run import Run
+from featherweight.simulation.run import PythonRun, Run
 
 SCRIPT = """
 import json, signal, sys
@@ -154,6 +154,20 @@ def test_ctrl_c_between_any_two_instructions_of_a_native_run(every: int, monkeyp
         lengths.add(len(run.t))
         k += 3
     assert lengths == set(range(1, 6 // every + 2))
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_ctrl_c_between_any_two_instructions_of_a_run_with_a_python_controller(every: int, poisoned) -> None:
+    model = fw.robots.pendulum()
+
+    def call() -> fw.Trajectory:
+        return fw.rollout(model, [0.3], [0.5], steps=4, dt=1e-2, record_every=every, control=lambda t, q, v: -0.1 * v)
+
+    whole, k, raised = call(), 1, True
+    while raised:
+        run, raised = interrupted(PythonRun.advance, k, call)
+        assert prefix(run, whole), k
+        k += 1
 
 
 def test_ctrl_c_from_a_controller_is_ctrl_c() -> None:

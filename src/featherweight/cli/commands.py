@@ -40,13 +40,16 @@ ModelArgument = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
 
 
+Roots = Annotated[list[Path] | None, typer.Option("--root", help="folder where meshes may be, beside the file's own")]
+
+
 def fail(message: object) -> typer.Exit:
     """One line on the error stream; raise what this returns."""
     err.print(f"[bold red]featherweight:[/] {escape(str(message))}", soft_wrap=True, highlight=False)
     return typer.Exit(2)
 
 
-def model_named(name: str, base: str, policy: str = "warn") -> Model:
+def model_named(name: str, base: str, policy: str = "warn", roots: list[Path] | None = None) -> Model:
     """A built-in model or one from a file."""
     if name in BUILT_IN and not Path(name).exists():
         return BUILT_IN[name]()
@@ -55,7 +58,7 @@ def model_named(name: str, base: str, policy: str = "warn") -> Model:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `lint` is for those
-            return fw.load(name, base=base, policy=policy)
+            return fw.load(name, base=base, policy=policy, roots=roots or ())
     except fw.ModelError as error:
         raise fail(error) from None
 
@@ -64,10 +67,11 @@ def model_named(name: str, base: str, policy: str = "warn") -> Model:
 def info(
     model: ModelArgument,
     base: Annotated[str, typer.Option(help="fixed or free")] = "fixed",
+    root: Roots = None,
     as_json: AsJson = False,
 ) -> None:
     """Tree, masses, joints with limits, sizes; what was merged or not used."""
-    robot = model_named(model, base)
+    robot = model_named(model, base, roots=root)
     if as_json:
         print(json.dumps(report.as_dict(robot), indent=1))
         return
@@ -99,11 +103,11 @@ def _joint_table(robot: Model) -> Table:
 
 
 @app.command()
-def lint(model: ModelArgument, as_json: AsJson = False) -> None:
+def lint(model: ModelArgument, root: Roots = None, as_json: AsJson = False) -> None:
     """All findings in a URDF file at once. Status 0 if it is in order, 1 if not."""
     if not Path(model).is_file():
         raise fail(f"there is no file {model!r}")
-    findings = fw.lint(model)
+    findings = fw.lint(model, roots=root or ())
     bad = [f for f in findings if f.level != "note"]
     if as_json:
         print(json.dumps([f.as_dict() for f in findings], indent=1))

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from featherweight.io.bodies import SIMPLE, Body, Least, link_inertia, needed, own_moment, welded
 from featherweight.io.description import Description, Inertial, Link, LinkJoint, Tree
 from featherweight.io.findings import Report, name_of, short
-from featherweight.io.limits import LENGTH, RATIO, SMALL, TINY
+from featherweight.io.limits import FOLLOW, LENGTH, SMALL, TINY
 from featherweight.io.xml import Element
 from featherweight.model.inertia import impossible
 from featherweight.spatial import RigidInertia
@@ -116,7 +116,7 @@ def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], good: set[str],
                 line, where, "follows itself" if len(seen) == 1 else f"follows in a circle: {' -> '.join(names)}"
             )
             return
-        if not abs(ratio) <= RATIO:
+        if not abs(ratio) <= FOLLOW:
             report.error(line, where, f"follows {short(leader.name)!r} {ratio:g} times as fast")
             return
         seen[leader.name] = ratio

@@ -19,7 +19,7 @@ from featherweight.io.description import (
     Three,
 )
 from featherweight.io.findings import Report, name_of, short
-from featherweight.io.limits import LENGTH, MASS, MOMENT, RATIO, RESISTANCE, ROTOR
+from featherweight.io.limits import FOLLOW, LENGTH, MASS, MOMENT, RATIO, RESISTANCE, ROTOR
 from featherweight.io.xml import Element
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -281,7 +281,8 @@ def _mimic(joint: Element, where: str, report: Report) -> Follow | None:
     place = f"{where} <mimic>"
     report.known(element, place, {"joint", "multiplier", "offset"}, set())
     leader = report.text(element, place, "joint")
-    ratio, offset = (report.number(element, place, *pair, RATIO) for pair in (("multiplier", 1.0), ("offset", 0.0)))
+    ratio = report.number(element, place, "multiplier", 1.0, FOLLOW)
+    offset = report.number(element, place, "offset", 0.0, RATIO)
     return Follow(leader, ratio, offset, element.line) if leader else None
 
 

@@ -102,7 +102,7 @@ def impossible(inertia: Inertia | RigidInertia) -> str | None:
         return f"its mass is {m:g} kg; a body that moves needs mass > 0"
     if isinstance(inertia, Inertia):
         # moments about the centre of mass are often had by taking m c² from larger ones
-        return impossible_moments(np.array(inertia.moment_about_com), m * math.hypot(*inertia.com) ** 2)
+        return impossible_moments(np.array(inertia.moment_about_com), m * min(0.1, math.hypot(*inertia.com)) ** 2)
     c = np.array([float(x) for x in inertia.h]) / m
     about_origin = np.array([[float(x) for x in row] for row in inertia.I.matrix])
     moment = about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
