@@ -6,7 +6,7 @@ import json
 
 from typer.testing import CliRunner
 
-from featherweight.cli import app
+from featherweight.cli.commands import app
 
 TEXT = """<robot name="r"><link name="a"><visual><geometry><mesh filename="../meshes/a.stl"/></geometry></visual></link>
 </robot>"""

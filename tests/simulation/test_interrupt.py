@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.simulation import running
 from featherweight.simulation.run import PythonRun, Run
 
 SCRIPT = """
@@ -167,6 +168,18 @@ def test_ctrl_c_between_any_two_instructions_of_a_run_with_a_python_controller(e
     while raised:
         run, raised = interrupted(PythonRun.advance, k, call)
         assert prefix(run, whole), k
+        k += 1
+
+
+def test_ctrl_c_leaves_states_and_clock_together(monkeypatch) -> None:
+    """What a file gets on the way out: the clock of other states would make the run go on to other bits."""
+    monkeypatch.setattr(running, "FIRST_CHUNK", 1.0)
+    model, runs, init = fw.robots.pendulum(), [], Run.__init__
+    monkeypatch.setattr(Run, "__init__", lambda self, problem: (init(self, problem), runs.append(self))[0])
+    k, raised = 1, True
+    while raised:
+        _, raised = interrupted(Run.advance, k, lambda: fw.rollout(model, [0.3], [0.5], steps=3, dt=1e-2))
+        assert runs[-1].clock[0, 0] == runs[-1].done, k
         k += 1
 
 

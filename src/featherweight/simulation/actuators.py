@@ -5,6 +5,7 @@ Without one, every force acts as it was asked for. With one, the trajectory's `t
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +69,8 @@ class DCMotor(Actuators):
 
     def __post_init__(self) -> None:
         try:
+            if np.asarray(self.gear).dtype == bool:
+                raise TypeError
             gear = np.asarray(self.gear, dtype=float)
         except (TypeError, ValueError):
             raise TypeError(f"gear: expected ratios, shape () or (nv,), got {self.gear!r}") from None
@@ -76,7 +79,7 @@ class DCMotor(Actuators):
         object.__setattr__(self, "gear", tuple(gear.tolist()) if gear.ndim else float(gear))
         for name in ("torque_constant", "resistance", "voltage", "torque", "current_factor", "speed_factor"):
             value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not 0 < value < np.inf:
+            if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < np.inf:
                 raise ValueError(f"{name}: expected a number > 0, got {value!r}")
 
     def check(self, model: Model) -> None:

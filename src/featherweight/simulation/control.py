@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ class Compiled:
     function: Callable[..., Any]
     state: np.ndarray
     parameters: np.ndarray
+    loops: Any = field(default_factory=weakref.WeakKeyDictionary, repr=False)  # compiled ones, by model
 
     def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[list[Any], list[Any]]:
         """Forces and the next state, as flat lists."""
@@ -46,6 +48,8 @@ def compiled(function: Callable[..., Any], *, state: Any = (), parameters: Any =
 
 def _flat(name: str, values: Any) -> list[Any]:
     """A row of what a controller returned."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected numbers, got a masked array")
     row = np.asarray(values, dtype=object)
     row = row[None] if row.ndim == 0 else row
     if row.ndim != 1:

@@ -165,7 +165,10 @@ def _warn_if_stiff(model: Model, method: Integrator, dt: float, q: np.ndarray, p
         damping[joint.v] = joint.damping
     if method.damping_limit == np.inf or not damping.any() or not len(q) or parameters:
         return
-    stiffness = dt * damping * np.diag(np.linalg.inv(mass_matrix(model, q[0])))
+    try:
+        stiffness = dt * damping * np.diag(np.linalg.inv(mass_matrix(model, q[0])))
+    except np.linalg.LinAlgError:  # the run will say what is wrong
+        return
     worst = int(np.argmax(stiffness))
     if stiffness[worst] > method.damping_limit:
         joint = next(j for j in model.independent_joints if j.v.start <= worst < j.v.stop)

@@ -53,41 +53,46 @@ class Run:
         p, i = self.problem, self.done
         while len(self._begun) > 1 and self.k - self._begun[1][0] >= LAST_STATES:
             self._begun.popleft()
-        self._begun.append((self.k, self.now))
+        if p.count == 1:
+            self._begun.append((self.k, self.now))
         begun = self.k % p.every
         samples = 0 if begun else min(steps // p.every, p.samples - i)
+        rest = [np.empty_like(c) for c in self.now[RECORDED:]]
         if samples:
-            rest = [np.empty_like(c) for c in self.now[RECORDED:]]
             states = [states[:, i : i + samples + 1] for states in self.history]
-            self._steps(samples * p.every, p.every, [*states, *rest], [r[:, i : i + samples] for r in self.records])
-            self.now = [*(np.array(s[:, -1]) for s in states), *rest]
-            self.last = rest
+            records = [record[:, i : i + samples] for record in self.records]
+            self._steps(samples * p.every, p.every, [*states, *rest], records)
+            now = [*(np.array(s[:, -1]) for s in states), *rest]
+            self._set(k=self.k + samples * p.every, done=i + samples, now=now, last=rest)
+            return
+        part = min(steps, p.every - begun)
+        pairs = [np.empty((p.count, 2, c.shape[1])) for c in self.now[:RECORDED]]
+        records = [np.empty((p.count, 1, *shape)) for shape in p.records]
+        self._steps(part, part, [*pairs, *rest], records)
+        now = [*(np.array(pair[:, 1]) for pair in pairs), *rest]
+        if not begun:
+            for record, new in zip(self.records, records, strict=True):
+                record[:, i] = new[:, 0]
+        k = self.k + part
+        if k % p.every == 0 or (rest[0][:, 1] != 0).all():
+            self._sample(k, now)
         else:
-            part = min(steps, p.every - begun)
-            pairs = [np.empty((p.count, 2, c.shape[1])) for c in self.now[:RECORDED]]
-            rest = [np.empty_like(c) for c in self.now[RECORDED:]]
-            records = [np.empty((p.count, 1, *shape)) for shape in p.records]
-            self._steps(part, part, [*pairs, *rest], records)
-            self.now = [*(np.array(pair[:, 1]) for pair in pairs), *rest]
-            if not begun:
-                for record, new in zip(self.records, records, strict=True):
-                    record[:, i] = new[:, 0]
-            if self.k % p.every == 0 or self.failed:
-                self._sample()
-        self.done = i + samples if samples else self.done
+            self._set(k=k, now=now)
+
+    def _set(self, **places: Any) -> None:
+        """How far it is, all at once: Ctrl-C comes before or after."""
+        self.__dict__.update(places)
 
     def _steps(self, steps: int, every: int, states: list[np.ndarray], records: list[np.ndarray]) -> None:
         """Steps from now on, into arrays."""
         given = [forces[:, self.k : self.k + steps] for forces in self.problem.given]
         self.problem.loop.run(self.now, given, self.problem.constants, states, records, steps, every)
-        self.k += steps
 
-    def _sample(self) -> None:
-        """Keep the state of now as the next sample. When all robots have failed it is what they will be then."""
-        for states, c in zip(self.history, self.now, strict=False):
+    def _sample(self, k: int, now: list[np.ndarray]) -> None:
+        """Keep the state after k steps as the next sample. When all robots have failed it is what they will be then."""
+        for states, c in zip(self.history, now, strict=False):
             states[:, self.done + 1] = c
-        self.last = [np.array(c) for c in self.now[RECORDED:]]
-        self.done += 1
+        self._set(k=k, now=now, last=[np.array(c) for c in now[RECORDED:]], done=self.done + 1)
 
     def last_states(self) -> Trajectory:
         """Up to 100 states before the failure of a single robot, one for each step."""
@@ -191,7 +196,7 @@ class PythonRun(Run):
                 self.done = done
             if single and clock[1]:
                 if self.k % every:
-                    self._sample()
+                    self._sample(self.k, self.now)
                 break
         self.last = [np.array(c) for c in self.now[RECORDED:]]
 
@@ -229,6 +234,7 @@ class PythonRun(Run):
                 not np.can_cast(array.dtype, FLOAT, "same_kind")
                 or array.dtype == bool
                 or array.shape[-1:] != shape[-1:]
+                or isinstance(forces, np.ma.MaskedArray)
             ):
                 raise TypeError
             return np.broadcast_to(array.astype(float), shape)

@@ -118,9 +118,9 @@ def simulate(
     Returns:
         A `Trajectory`.
     """
-    if not isinstance(dt, (float, int)) or not 0 < dt < np.inf:
+    if not isinstance(dt, (float, int, np.floating)) or not 0 < dt < np.inf:
         raise ValueError(f"dt: expected a time step > 0 [s], got {dt!r}")
-    if not isinstance(duration, (float, int)) or not 0 < duration < np.inf:
+    if not isinstance(duration, (float, int, np.number)) or not 0 < duration < np.inf:
         raise ValueError(f"duration: expected a time > 0 [s], got {duration!r}")
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:

@@ -37,8 +37,17 @@ class Means:
 
     @property
     def key(self) -> tuple:
-        """Equal for equal loops; a controller is known by itself."""
-        return repr(self.integrator), self.given, repr(self.actuators), repr(self.contact)
+        """Equal for equal loops; a controller is known by itself, and what is not ours by its class too."""
+        parts = (self.integrator, self.actuators, self.contact)
+        return self.given, *(repr(x) for x in parts), *(type(x) for x in parts)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The same in every process; None if it depends on code that is not ours."""
+        parts = (self.integrator, self.actuators, self.contact)
+        if self.control is not None or any(x is not None and not _is_ours(x) for x in parts):
+            return None
+        return f"{self.given} {parts!r}"
 
     def records(self, model: Model) -> list[tuple[int, ...]]:
         """Shapes of what is recorded in a step: forces; and of contact, force, slip, depth, and (sweeps, residual)."""
@@ -47,15 +56,20 @@ class Means:
 
 
 def step_loop(model: Model, means: Means) -> Loop:
-    """The loop for a model and what moves it, made once."""
-    key = ("loop", *means.key, means.control)
-    loop = model._kernels.get(key)
+    """The loop for a model and what moves it, made once; one with a controller lives as long as the controller."""
+    key = ("loop", *means.key)
+    loops = model._kernels if means.control is None else means.control.loops.setdefault(model, {})
+    loop = loops.get(key)
     if loop is None:
         with compiling:
-            loop = model._kernels.get(key)
+            loop = loops.get(key)
             if loop is None:
-                loop = model._kernels[key] = _make(model, means)
+                loop = loops[key] = _make(model, means)
     return loop
+
+
+def _is_ours(x: Any) -> bool:
+    return type(x).__module__.startswith("featherweight.")
 
 
 def _make(model: Model, means: Means) -> Loop:
@@ -89,9 +103,9 @@ def _make(model: Model, means: Means) -> Loop:
         return [q, v, clock, *rest, list(tau), *records], 0
 
     fingerprint = None
-    if control is None and model.fingerprint is not None:
+    if means.fingerprint is not None and model.fingerprint is not None:
         limits = [joint.limits for joint in model.independent_joints]
-        fingerprint = f"step {means.key} {model.contact_points} {limits} {model.fingerprint}"
+        fingerprint = f"step {means.fingerprint} {model.contact_points} {limits} {model.fingerprint}"
     return Loop("step", carry, forces, constants, means.records(model), function, RECORDED, fingerprint)
 
 

@@ -1,0 +1,45 @@
+"""Integrators and actuators of users: their code is theirs, whatever it is called."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+import featherweight as fw
+
+SCRIPT = """
+import sys
+import featherweight as fw
+
+class Mine(fw.integrators.Integrator):
+    def step(self, tree, q, v, h, acceleration):
+        return [x + h * float(sys.argv[1]) for x in q], list(v)
+
+print(fw.simulate(fw.robots.pendulum(), [0.0], [0.0], duration=1.0, dt=0.1, integrator=Mine()).q[-1, 0])
+"""
+
+
+def own_integrator(speed: float) -> fw.integrators.Integrator:
+    class Mine(fw.integrators.Integrator):
+        def step(self, tree, q, v, h, acceleration):
+            return [x + h * speed for x in q], list(v)
+
+    return Mine()
+
+
+def test_two_integrators_of_one_name() -> None:
+    model = fw.robots.pendulum()
+    for speed in (1.0, 2.0):
+        run = fw.simulate(model, [0.0], [0.0], duration=1.0, dt=0.1, integrator=own_integrator(speed))
+        assert np.isclose(run.q[-1, 0], speed)
+
+
+def test_an_integrator_that_was_changed_between_two_processes(tmp_path) -> None:
+    for speed in ("1.0", "2.0"):
+        environment = {**os.environ, "FEATHERWEIGHT_CACHE": str(tmp_path)}
+        command = [sys.executable, "-c", SCRIPT, speed]
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+        assert np.isclose(float(result.stdout), float(speed))
