@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 
 import report  # noqa: E402
-from peak import Peak, fill_bytes_per_second, two_cores  # noqa: E402
+from peak import Peak, fill_bytes_per_second, two_cores, two_fills  # noqa: E402
 
 import featherweight as fw  # noqa: E402
 from peers.mujoco_adapter import joint_order, to_mujoco  # noqa: E402
@@ -406,6 +406,7 @@ def main() -> None:
         "batch": BATCH,
         "fma_per_second": peak.fma_per_second(),
         "two_cores": two_cores(),
+        "two_fills": two_fills(),
     }
     result["starts"] = measure_starts()
     result["robots"] = [row for name in ROBOTS for row in measure_robot(name, peak, rounds)]

@@ -69,8 +69,9 @@ def tables(result: dict[str, Any]) -> str:
             _table(["robot", "function", "featherweight", "Pinocchio", "ratio"], single),
             f"{result['batch']} states a call, per state on one core (Pinocchio: `abaInParallel` and `rneaInParallel` "
             "with one thread; the others in a loop). Two cores kept busy with nothing but arithmetic do "
-            f"{result['two_cores']:.2f} times the work of one on this machine. The last column is operations a "
-            "second over one core's peak of fused multiply-adds:",
+            f"{result['two_cores']:.2f} times the work of one on this machine, and fill memory "
+            f"{result['two_fills']:.2f} times as fast. The last column is operations a second over one core's peak of "
+            "fused multiply-adds, and where results are large, bytes a second over those of filling a new array:",
             _table(
                 [
                     "robot",

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
+from featherweight.compiler.memory import LARGE
 
 # words of the context
 NAMES = (
@@ -56,7 +57,9 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], fe
     lines += ["count:"]
     if batch:
         rows = f"%rows{len(inputs)}"
-        lines += [f"%some = icmp sgt i64 {rows}, 0", "br i1 %some, label %make0, label %slow"]
+        most = LARGE // (8 * max(1, *map(prod, outputs))) - 1  # larger results have memory of their own
+        lines += [f"%fewer = sub i64 {rows}, 1", f"%some = icmp ult i64 %fewer, {most}"]
+        lines += ["br i1 %some, label %make0, label %slow"]
     else:
         rows = "1"
         lines += ["br label %make0"]

@@ -20,6 +20,7 @@ from featherweight.compiler.arguments import address_of, as_array, as_rows, batc
 from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
 from featherweight.compiler.code import Code
 from featherweight.compiler.graph import Graph
+from featherweight.compiler.memory import empty
 from featherweight.compiler.node import Node
 from featherweight.compiler.target import Target, compiling, host
 
@@ -178,7 +179,7 @@ class Kernel:
             check_out(out, batch + self.outputs[0])
             if out.flags.c_contiguous and out.flags.aligned and not any(np.may_share_memory(out, a) for a in arrays):
                 return (out,)
-        return tuple(np.empty(batch + shape) for shape in self.outputs)
+        return tuple(empty(batch + shape) for shape in self.outputs)
 
     def status(self, *values: Any) -> np.ndarray:
         """Which rows are refused: bits BAD_INPUT, BAD_RESULT, BAD_CHECK of the driver for each, 0 for good ones."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.compiler.arguments import address_of
+from featherweight.compiler.memory import empty
 from featherweight.errors import SimulationError
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.step import RECORDED
@@ -30,10 +31,10 @@ class Run:
         self.problem = p = problem
         self.k = 0  # steps that are made
         self.done = 0  # samples after the first
-        self.history = [np.empty((p.count, p.samples + 1, c.shape[1])) for c in p.carry[:RECORDED]]
+        self.history = [empty((p.count, p.samples + 1, c.shape[1])) for c in p.carry[:RECORDED]]
         for states, first in zip(self.history, p.carry, strict=False):
             states[:, 0] = first
-        self.records = [np.empty((p.count, p.samples, *shape)) for shape in p.records]
+        self.records = [empty((p.count, p.samples, *shape)) for shape in p.records]
         self.now = [np.array(c) for c in p.carry]  # the whole carry after k steps
         self.last = self.now[RECORDED:]  # what is not recorded, at the last sample
         self._begun: deque[tuple[int, list[np.ndarray]]] = deque()  # carries that a failure may need again
