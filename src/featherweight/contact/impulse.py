@@ -21,7 +21,7 @@ from typing import Any
 from featherweight import algorithms
 from featherweight.contact.contact_model import ContactModel, Outcome, meetings, per_point
 from featherweight.contact.joint_rows import rows_of
-from featherweight.contact.solver import Solver
+from featherweight.contact.solver import Solver, dofs_of
 from featherweight.integrators.semi_implicit import SemiImplicit, advanced, predicted
 from featherweight.model import Model, Tree
 from featherweight.scalar import maximum, sqrt, when
@@ -41,8 +41,8 @@ class Impulse(ContactModel):
         bounce_speed: v_min [m/s], below which nothing bounces.
     """
 
-    tolerance: float = 1e-6
-    iterations: int = 500
+    tolerance: float = 1e-8
+    iterations: int = 1000
     recovery: float = 50.0
     recovery_speed: float = 0.5
     slop: float = 1e-6
@@ -76,7 +76,7 @@ class Impulse(ContactModel):
         free = predicted(tree, v, a, h)
         met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
         rows = [row.at(self, tree, q, h) for row in rows_of(model)]
-        touching = [m.z <= 0 for m in met]
+        touching = [m.z <= 0 if dofs_of(tree, m.body) else False for m in met]
         some: Any = False
         for one in (*touching, *(row.acts for row in rows)):
             some = some | one

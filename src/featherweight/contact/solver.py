@@ -17,6 +17,7 @@ from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, wh
 from featherweight.spatial import Force, Motion
 
 SLIDES = 3  # inner steps for a contact that slides
+SOFT, TINY = 1e-10, 1e-30  # softness of a contact, as a part of its mobility and beside it [1/kg]
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Solver:
         self.rows = rows
         self.bodies = articulated_bodies(tree, q)
         self.before, self.after = _velocities(tree, self.bodies, v), _velocities(tree, self.bodies, free)
-        self.dofs = [_dofs(tree, m.body) for m in met]
-        self.all = sorted({d for i in (*(m.body for m in met), *(r.body for r in rows)) for d in _dofs(tree, i)})
+        self.dofs = [dofs_of(tree, m.body) for m in met]
+        self.all = sorted({d for i in (*(m.body for m in met), *(r.body for r in rows)) for d in dofs_of(tree, i)})
 
     def solve(self, warm: Sequence[Any]) -> list[Any]:
         """New velocities, impulses, slip speeds, squared residual, sweeps."""
@@ -110,7 +111,7 @@ class Solver:
             felt = parent_columns(bodies.X[row.body], bodies.U[row.body], joint)
             Y += _half_pushes(tree, bodies, parent, combine(felt, bodies.D[row.body].other_half(half)) * -1.0)
         G = _dot(Y, Y)
-        return _Joint(_dofs(tree, row.body), Y, G, 1.0 / G, row.sign * self.free[row.dof] - row.wanted)
+        return _Joint(dofs_of(tree, row.body), Y, G, 1.0 / G, row.sign * self.free[row.dof] - row.wanted)
 
     def _values(self, m: Meeting, dofs: tuple[int, ...]) -> list[Any]:
         return self._contact(m, dofs).flat()
@@ -126,7 +127,10 @@ class Solver:
         e[0] = e[0] - wanted
         Y = [_half_pushes(tree, self.bodies, m.body, F) for F in pushes]
         nn, n1, n2, o11, o12, o22 = (_dot(Y[r], Y[c]) for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
-        # adjugate over determinant; pairs of nearly parallel directions do not occur in a frame of three
+        # a point may not be free to move in all directions: a trace of softness keeps the inverse finite
+        soft = SOFT * (nn + o11 + o22) + TINY
+        nn, o11, o22 = nn + soft, o11 + soft, o22 + soft
+        # adjugate over determinant
         a, b, c = o11 * o22 - o12 * o12, n2 * o12 - n1 * o22, n1 * o12 - n2 * o11
         d, f, g = nn * o22 - n2 * n2, n1 * n2 - nn * o12, nn * o11 - n1 * n1
         scale = 1.0 / (nn * a + n1 * b + n2 * c)
@@ -257,7 +261,7 @@ def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
     return total
 
 
-def _dofs(tree: Tree, body: int) -> tuple[int, ...]:
+def dofs_of(tree: Tree, body: int) -> tuple[int, ...]:
     """The degrees of freedom between a body and the world, the nearest first."""
     return tuple(d for i in tree.path(body) for d in range(tree.joints[i].v.start, tree.joints[i].v.stop))
 

@@ -19,13 +19,13 @@ from featherweight.spatial import Matrix, Vector
 class Surface:
     """Something solid in the world.
 
-    Args:
+    Args, by name:
         friction: coefficient μ of Coulomb's law; None: that of the contact model.
         restitution: e from 0 to 1; None: that of the contact model.
     """
 
-    friction: float | None = None
-    restitution: float | None = None
+    friction: float | None = field(default=None, kw_only=True)
+    restitution: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         name = type(self).__name__

@@ -1,0 +1,151 @@
+"""Signorini's and Coulomb's laws, recomputed by dense algebra from the forces a step reports; energy; same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from featherweight.contact import Impulse, Plane
+
+MODEL = fw.robots.mini_cheetah(damping=0.0, friction=0.0)
+POINTS = [point.name for point in MODEL.contact_points]
+MU, TOLERANCE = 0.7, 1e-7
+CONTACT = Impulse(friction=MU, tolerance=TOLERANCE, recovery=0.0)
+
+
+def scenes(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Robots of any pose whose lowest point is a little below the ground, or above."""
+    rng = np.random.default_rng(seed)
+    q = np.array([MODEL.random(rng) for _ in range(count)])
+    q[:, 7:] *= 0.5
+    low = np.min([fw.frame_pose(MODEL, q, name).position[:, 2] for name in POINTS], axis=0)
+    q[:, 2] += rng.uniform(-0.02, 0.005, count) - low
+    return q, rng.normal(size=(count, MODEL.nv)) * rng.uniform(0.1, 3.0, (count, 1))
+
+
+def free_velocity(q: np.ndarray, v: np.ndarray, h: float) -> np.ndarray:
+    """v + h q̈ without contact, in the axes of the beginning."""
+    after = v + h * fw.forward_dynamics(MODEL, q, v, np.zeros_like(v))
+    after[:, :3] += h * np.cross(v[:, 3:6], v[:, :3])
+    return after
+
+
+@pytest.mark.parametrize("h", [1e-4, 1e-3, 5e-3, 2e-2])
+def test_two_thousand_scenes_keep_the_laws(h: float) -> None:
+    q, v = scenes(500, seed=int(1e4 * h))
+    run = fw.rollout(MODEL, q, v, steps=1, dt=h, contact=CONTACT)
+    ok = run.status == fw.Status.OK
+    assert set(run.status) <= {fw.Status.OK, fw.Status.NOT_CONVERGED}
+    assert ok.mean() > 0.97
+    q, v = q[ok], v[ok]
+    impulse = h * run.contact_force[ok, 0]  # (…, points, 3), the normal is z
+    J = np.stack([fw.jacobian(MODEL, q, name, "world_aligned")[:, :3] for name in POINTS], axis=1)
+    before = free_velocity(q, v, h)
+    M = fw.mass_matrix(MODEL, q)
+    after = before + np.linalg.solve(M, np.einsum("bpkn,bpk->bn", J, impulse)[..., None])[..., 0]
+
+    # what the step gave is what these impulses give
+    moved = run.v[ok, 1]
+    scale = 1 + np.abs(after).max(axis=1, keepdims=True)
+    assert (np.abs(moved[:, 3:] - after[:, 3:]) <= 1e-9 * scale).all()
+    speeds = (np.linalg.norm(x[:, :3], axis=1) for x in (moved, after))
+    assert np.abs(np.subtract(*speeds)).max() <= 1e-8
+
+    height = np.stack([fw.frame_pose(MODEL, q, name).position[:, 2] for name in POINTS], axis=1)
+    u = np.einsum("bpkn,bn->bpk", J, after)
+    touching, normal, along = height <= 0, impulse[..., 2], impulse[..., :2]
+    slip = np.linalg.norm(u[..., :2], axis=-1)
+    limit = 20 * TOLERANCE  # errors of one sweep are seen before the others of that sweep moved
+    assert (impulse[~touching] == 0).all()
+    assert (normal >= 0).all()
+    assert (u[..., 2][touching] >= -limit).all()
+    assert (np.linalg.norm(along, axis=-1) <= MU * normal * (1 + 1e-9) + 1e-15).all()
+    mobility = np.einsum("bpn,bnm,bpm->bp", J[:, :, 2], np.linalg.inv(M), J[:, :, 2])
+    assert (np.minimum(normal * mobility, np.abs(u[..., 2]))[touching] <= limit).all()
+    slides = touching & (slip > limit)
+    against = along + (MU * normal / np.where(slides, slip, 1.0))[..., None] * u[..., :2]
+    assert (
+        np.linalg.norm(against, axis=-1)[slides] * mobility[slides] <= 50 * limit * np.maximum(1, 1 / slip[slides])
+    ).all()
+
+    # contact takes energy, never gives any
+    energy = [0.5 * np.einsum("bn,bnm,bm->b", x, M, x) for x in (before, after)]
+    assert (energy[1] <= energy[0] * (1 + 1e-12)).all()
+    assert np.abs(run.contact_force[ok]).sum(axis=(1, 2, 3)).max() > 0
+
+
+def test_the_same_bits_in_any_lane_batch_and_thread() -> None:
+    q, v = scenes(45)
+    contact = Impulse(friction=MU)
+    whole = fw.rollout(MODEL, q, v, steps=20, dt=1e-3, contact=contact)
+    for k in (0, 13, 44):
+        alone = fw.rollout(MODEL, q[k], v[k], steps=20, dt=1e-3, contact=contact)
+        for name in ("q", "v", "contact_force", "solver", "penetration", "contact_slip"):
+            np.testing.assert_array_equal(getattr(alone, name), getattr(whole, name)[k])
+    other = fw.rollout(MODEL, q[::-1][:11], v[::-1][:11], steps=20, dt=1e-3, contact=contact)
+    np.testing.assert_array_equal(other.q, whole.q[::-1][:11])
+    with fw.threads(2):
+        np.testing.assert_array_equal(fw.rollout(MODEL, q, v, steps=20, dt=1e-3, contact=contact).q, whole.q)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1e2, 1e4])
+def test_heavy_loads_on_light_legs_hold_or_are_reported(ratio: float) -> None:
+    leg = fw.Inertia.box(1.0, (0.05, 0.05, 0.3))
+    builder = fw.Builder("table").add_body("top", joint=fw.joints.Free(), inertia=fw.Inertia.box(ratio, (1, 1, 0.1)))
+    for x in (-0.5, 0.5):
+        for y in (-0.5, 0.5):
+            name = f"leg{x}{y}"
+            builder.add_body(
+                name, parent="top", joint=fw.joints.Prismatic("z"), inertia=leg, placement=fw.Placement((x, y, -0.3)),
+                stiffness=1e3 * ratio, damping=60.0 * ratio,
+            )  # fmt: skip
+            builder.add_contact_point(f"{name}foot", parent=name, position=(0, 0, -0.2))
+    model = builder.build()
+    q = model.neutral()
+    q[2] = 0.52
+    run = fw.rollout(model, q, np.zeros(model.nv), steps=500, dt=1e-3, contact=Impulse())
+    if run.status == fw.Status.OK:
+        assert run.penetration.max() <= 1e-3
+        assert np.isfinite(run.q).all()
+    else:
+        assert run.status == fw.Status.NOT_CONVERGED
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Impulse(friction=-1.0), "friction: expected a number of 0 or more, got -1.0"),
+        (lambda: Impulse(restitution=1.5), "restitution: expected a number from 0 to 1, got 1.5"),
+        (lambda: Plane(friction=float("nan")), "Plane: friction: expected a number of 0 or more"),
+        (lambda: Plane(normal=(0, 0, 0)), "Plane: normal: expected a direction, got zero"),
+        (lambda: Impulse(tolerance=-1), "tolerance: expected a number of 0 or more"),
+        (lambda: Impulse(iterations=0), "iterations: expected a whole number of 1 or more"),
+        (lambda: fw.contact.SpringDamper(law="magic"), "law: expected 'linear' or 'hertz', got 'magic'"),
+        (lambda: fw.contact.SpringDamper(damping=0.0), "damping: expected a number > 0"),
+        (
+            lambda: fw.contact.Heightfield([[0.0, np.nan], [0, 0]]),
+            r"heights: expected finite numbers, got nan at \(0, 1\)",
+        ),
+        (lambda: fw.contact.Heightfield([1.0, 2.0]), "heights: expected shape"),
+        (lambda: fw.contact.Box(size=(1, 0, 1)), "Box: size: expected three lengths > 0"),
+        (lambda: fw.contact.Sphere(radius=-1.0), "Sphere: radius: expected a length > 0"),
+    ],
+)
+def test_bad_settings_are_named(make, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_misuse_is_explained() -> None:
+    q, v = scenes(1)
+    with pytest.raises(ValueError, match="has no contact points"):
+        fw.rollout(fw.robots.pendulum(), [0.0], [0.0], steps=1, dt=1e-3, contact=Impulse())
+    with pytest.raises(ValueError, match=r"impulses act at the end of a semi-implicit step, got RK4\(\)"):
+        fw.rollout(MODEL, q[0], v[0], steps=1, dt=1e-3, contact=Impulse(), integrator="rk4")
+    with pytest.raises(TypeError, match=r"contact: expected one of featherweight\.contact, got str"):
+        fw.rollout(MODEL, q[0], v[0], steps=1, dt=1e-3, contact="impulse")
+    with pytest.raises(TypeError, match="ground: expected a surface"):
+        Impulse(ground=[])
+    with pytest.warns(UserWarning, match="is too long for hertz springs"):
+        fw.rollout(MODEL, q[0], v[0], steps=1, dt=0.02, contact=fw.contact.SpringDamper())
