@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -15,9 +17,10 @@ def test_the_ten_lines_run() -> None:
     exec(compile(code, "README.md", "exec"), {})
 
 
-def test_the_page_about_simulation_runs() -> None:
-    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to/simulate.md").read_text(), re.S))
-    exec(compile(code, "simulate.md", "exec"), {})
+@pytest.mark.parametrize("page", ["simulate.md", "contact.md"])
+def test_the_pages_about_simulation_run(page: str) -> None:
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to" / page).read_text(), re.S))
+    exec(compile(code, page, "exec"), {})
 
 
 def test_the_links_lead_somewhere() -> None:

@@ -43,24 +43,45 @@ def joint(info) -> str:
     )
 
 
-def mjcf(model: fw.Model) -> str:
+def mjcf(model: fw.Model, *, ground: bool = False, servo: tuple[float, float] | None = None) -> str:
+    """With `ground`, a plane and a small sphere at each contact point; with `servo`, position servos (kp, kv) on all
+    hinges."""
+
+    def spheres(i: int) -> str:
+        points = [point for point in model.contact_points if point.body == i] if ground else []
+        return "".join(
+            f'<geom type="sphere" size="{max(p.radius, 0.002)!r}" pos="{text(p.position)}" mass="0" contype="2" '
+            'conaffinity="1" friction="0.8 0 0"/>'
+            for p in points
+        )
+
     def body(i: int) -> str:
-        inside = "".join(body(c) for c in model.children(i))
+        inside = "".join(body(c) for c in model.children(i)) + spheres(i)
         if i == 0:
-            return inside
+            plane = '<geom type="plane" size="50 50 1" contype="1" conaffinity="2" friction="0.8 0 0"/>'
+            return inside + (plane if ground else "")
         inertial = '<inertial pos="1 2 3" quat="1 2 3 4" mass="1" diaginertia="3 4 5"/>'  # the numbers come later
         inside = joint(model.joints[i - 1]) + inertial + inside
         return f'<body name="{model.names[i]}" {pose(model.X_tree[i])}>{inside}</body>'
 
+    servos = "".join(
+        f'<position joint="{info.name}" kp="{servo[0]!r}" kv="{servo[1]!r}"/>'
+        for info in (model.joints[name_index(model, name)] for name in joint_order(model))
+        if servo is not None and isinstance(info.kind, JOINTS.Revolute)
+    )
     return (
         f'<mujoco><compiler angle="radian" autolimits="false"/><option gravity="{text(model.gravity)}"/>'
-        f"<worldbody>{body(0)}</worldbody></mujoco>"
+        f"<worldbody>{body(0)}</worldbody><actuator>{servos}</actuator></mujoco>"
     )
 
 
-def to_mujoco(model: fw.Model) -> mujoco.MjModel:
+def name_index(model: fw.Model, name: str) -> int:
+    return next(k for k, info in enumerate(model.joints) if info.name == name)
+
+
+def to_mujoco(model: fw.Model, **options) -> mujoco.MjModel:
     """The same robot. Inertias are written past MuJoCo's reader, which refuses point masses and impossible bodies."""
-    mj = mujoco.MjModel.from_xml_string(mjcf(model))
+    mj = mujoco.MjModel.from_xml_string(mjcf(model, **options))
     for i in range(1, model.nb + 1):
         k = mj.body(model.names[i]).id
         I = model.inertias[i]

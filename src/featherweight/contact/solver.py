@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, wh
 from featherweight.spatial import Force, Motion
 
 SLIDES = 3  # inner steps for a contact that slides
+FEW = 6  # contacts
 SOFT, TINY = 1e-10, 1e-30  # softness of a contact, as a part of its mobility and beside it [1/kg]
 
 
@@ -71,7 +72,7 @@ class Solver:
         contacts = []
         for m, touches, dofs in zip(self.met, self.touching, self.dofs, strict=True):
             self.tree.mark()
-            contacts.append(_Contact.of(dofs, when(touches, partial(self._values, m, dofs), None)))
+            contacts.append(_Contact.of(dofs, self._if(touches, partial(self._values, m, dofs), None)))
         joints = [self._joint(row) for row in self.rows]
         acts = [self.touching[k] for k in range(len(contacts)) for _ in range(3)] + [row.acts for row in self.rows]
         impulses = [where(act, x, 0.0) for act, x in zip(acts, warm, strict=True)]
@@ -86,15 +87,22 @@ class Solver:
         moved = [x + dx for x, dx in zip(self.free, self._response(s), strict=True)]
         slips = []
         for contact, touches in zip(contacts, self.touching, strict=True):
-            slips += when(touches, partial(self._slip, contact, s), [0.0])
+            slips += self._if(touches, partial(self._slip, contact, s), [0.0])
         return [*moved, *impulses, *slips, *last[-2:]]
+
+    def _if(self, touches: Any, body: Callable[[], list[Any]], otherwise: Sequence[Any] | None) -> list[Any]:
+        """Of many contacts, most are open: skip those. Of few, doing without the skipping is faster."""
+        if len(self.met) > FEW:
+            return when(touches, body, otherwise)
+        values = body()
+        return values if otherwise is None else [where(touches, a, b) for a, b in zip(values, otherwise, strict=True)]
 
     def _warm(self, contacts: Sequence[_Contact], joints: Sequence[_Joint], impulses: Sequence[Any]) -> dict[int, Any]:
         """s of the impulses of the last step."""
         s: dict[int, Any] = dict.fromkeys(self.all, 0.0)
         for k, (contact, touches) in enumerate(zip(contacts, self.touching, strict=True)):
             pushed = partial(self._pushed, contact, impulses[3 * k : 3 * k + 3], dict(s))
-            s.update(zip(contact.dofs, when(touches, pushed, [s[d] for d in contact.dofs]), strict=True))
+            s.update(zip(contact.dofs, self._if(touches, pushed, [s[d] for d in contact.dofs]), strict=True))
         for joint, impulse in zip(joints, impulses[3 * len(contacts) :], strict=True):
             for d, y in zip(joint.dofs, joint.Y, strict=True):
                 s[d] = s[d] + y * impulse
@@ -119,10 +127,11 @@ class Solver:
     def _contact(self, m: Meeting, dofs: tuple[int, ...]) -> _Contact:
         model, tree = self.model, self.tree
         pushes = [m.force(row) for row in m.frame]
-        v_n = self.before[m.body].dot(pushes[0])
-        bounce = where(v_n < -model.bounce_speed, -m.restitution * v_n, 0.0)
         recover = minimum(-model.recovery * (m.z + model.slop), model.recovery_speed)
-        wanted = maximum(bounce, maximum(recover, 0.0))
+        wanted = maximum(recover, 0.0)
+        if m.restitution:
+            v_n = self.before[m.body].dot(pushes[0])
+            wanted = maximum(where(v_n < -model.bounce_speed, -m.restitution * v_n, 0.0), wanted)
         e = [self.after[m.body].dot(F) for F in pushes]
         e[0] = e[0] - wanted
         Y = [_half_pushes(tree, self.bodies, m.body, F) for F in pushes]
@@ -165,7 +174,7 @@ class Solver:
             self.tree.mark()
             own = impulses[3 * k : 3 * k + 3]
             update = partial(self._contact_again, contact, m.friction, own, dict(s), worst)
-            new = when(touches, update, [*(s[d] for d in contact.dofs), *own, worst])
+            new = self._if(touches, update, [*(s[d] for d in contact.dofs), *own, worst])
             s.update(zip(contact.dofs, new[:-4], strict=True))
             impulses[3 * k : 3 * k + 3], worst = new[-4:-1], new[-1]
         for k, (joint, row) in enumerate(zip(joints, self.rows, strict=True), 3 * len(contacts)):

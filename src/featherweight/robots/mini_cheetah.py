@@ -25,19 +25,26 @@ ROTOR_MASS, ROTOR_SPIN, ROTOR_ACROSS = 0.055, 63e-6, 33e-6  # [kg], [kg m²]
 
 
 def mini_cheetah(
-    *, rotors: str = "spinning", damping: float = 0.01, friction: float = 0.2, parameters: Sequence[str] = ()
+    *,
+    rotors: str = "spinning",
+    damping: float = 0.01,
+    friction: float = 0.2,
+    points: str = "all",
+    parameters: Sequence[str] = (),
 ) -> Model:
     """The Mini Cheetah, 9 kg: a free body, four legs FR, FL, HR, HL with ab/ad, hip and knee, 16 contact points.
 
     The hips' frames are turned by π about z, so that thighs and shanks have x backward. At q = 0 the legs hang straight
     down. `rotors`: "spinning" for real ones, "armature" for their inertia about the joint alone, "none" for a robot
-    without. `damping` [N m s] and dry `friction` [N m] act in `passive_force`. `parameters` names constants that are
-    given with each call, as for `Builder`.
+    without. `damping` [N m s] and dry `friction` [N m] act in `passive_force`. `points`: "all" for corners of the body,
+    knees and feet, or "feet". `parameters` names constants that are given with each call, as for `Builder`.
 
     >>> import featherweight as fw
     >>> fw.robots.mini_cheetah()
     <Model 'mini_cheetah': 13 bodies, nq 19, nv 18>
     """
+    if points not in ("all", "feet"):
+        raise ValueError(f'points: expected "all" or "feet", got {points!r}')
     if rotors not in ("spinning", "armature", "none"):
         raise ValueError(f'rotors: expected "spinning", "armature" or "none", got {rotors!r}')
     builder = Builder(
@@ -50,7 +57,9 @@ def mini_cheetah(
             for up in (1, -1):
                 name = f"body_{'front' if end > 0 else 'hind'}_{'left' if side > 0 else 'right'}"
                 position = (end * half[0], side * half[1], up * half[2])
-                builder.add_contact_point(f"{name}_{'top' if up > 0 else 'bottom'}", parent="body", position=position)
+                if points == "all":
+                    name = f"{name}_{'top' if up > 0 else 'bottom'}"
+                    builder.add_contact_point(name, parent="body", position=position)
 
     for leg, (end, side) in LEGS.items():
         abad, thigh, shank = (f"{leg}_{link}" for link in LINKS)
@@ -78,7 +87,8 @@ def mini_cheetah(
                 damping=damping,
                 friction=friction,
             )
-        builder.add_contact_point(f"{leg}_knee_point", parent=thigh, position=(0.0, 0.0, -0.209))
+        if points == "all":
+            builder.add_contact_point(f"{leg}_knee_point", parent=thigh, position=(0.0, 0.0, -0.209))
         builder.add_contact_point(f"{leg}_foot", parent=shank, position=(0.0, -0.004 * side, -0.195))
     return builder.build()
 
