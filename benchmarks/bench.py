@@ -35,6 +35,7 @@ import report  # noqa: E402
 from peak import Peak, fill_bytes_per_second, two_cores, two_fills  # noqa: E402
 
 import featherweight as fw  # noqa: E402
+from contact import measure_contact  # noqa: E402
 from peers.mujoco_adapter import joint_order, to_mujoco  # noqa: E402
 from peers.pinocchio_adapter import pinocchio_model, random_states, robot  # noqa: E402
 
@@ -411,6 +412,8 @@ def main() -> None:
     result["starts"] = measure_starts()
     result["robots"] = [row for name in ROBOTS for row in measure_robot(name, peak, rounds)]
     result["simulation"] = measure_simulation("go2", rounds)
+    result["contact"] = [measure_contact(points, max(5, rounds // 2)) for points in ("feet", "all")]
+    print(*map(report.line, result["contact"]), sep="\n", flush=True)
     result["loading"] = [measure_load(links) for links in (100, 200, 400)]
     result["chains"] = [measure_chain(n, max(5, rounds // 2)) for n in CHAINS]
     result["depths"] = [measure_depth(n, max(5, rounds // 2)) for n in CHAINS[:-1]]

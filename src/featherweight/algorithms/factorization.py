@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from featherweight.algorithms.linear import is_zero
 from featherweight.scalar import reciprocal
+
+BLOCK = 4  # rows and columns
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,21 @@ class LTDL:
             Z.append(row)
         W = [{k: z * self.d_inverse[k] for k, z in row.items()} for row in Z]
         inverse: list[list[Any]] = [[0] * n for _ in range(n)]
-        for i in range(n):
-            for j in range(i + 1):
-                total: Any = 0
-                for k in sorted(W[i].keys() & Z[j].keys()):
-                    total = total + W[i][k] * Z[j][k]
-                inverse[i][j] = inverse[j][i] = total
+        for i, j in _by_blocks(n):
+            total: Any = 0
+            for k in sorted(W[i].keys() & Z[j].keys()):
+                total = total + W[i][k] * Z[j][k]
+            inverse[i][j] = inverse[j][i] = total
         return inverse
+
+
+def _by_blocks(n: int) -> Iterator[tuple[int, int]]:
+    """The places of a lower triangle, a square of them at a time: what a square needs is read once."""
+    for top in range(0, n, BLOCK):
+        for left in range(0, top + 1, BLOCK):
+            for i in range(top, min(top + BLOCK, n)):
+                for j in range(left, min(left + BLOCK, i + 1)):
+                    yield i, j
 
 
 def factorize(M: Sequence[Sequence[Any]]) -> LTDL:

@@ -38,6 +38,7 @@ class Quantity:
     outputs: Callable[..., Sequence[Shape]]  # (model, *options)
     algorithm: Callable[..., Results]  # (model, tree, scalars by input, *options)
     coupled: bool = True  # can do robots with mimic joints
+    chunk_limit: int | None = None  # operations a function; None: as usual
 
     def kernel(self, model: Model, *extra: str, options: tuple[Any, ...] = ()) -> Kernel:
         """The model's kernel for this quantity, with optional inputs `extra`; made on first use."""
@@ -83,6 +84,7 @@ class Quantity:
             self.outputs(model, *options),
             function,
             explain,
+            self.chunk_limit,
             fingerprint=model.fingerprint and f"{described} {model.fingerprint}",
         )
 

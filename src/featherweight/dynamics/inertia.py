@@ -45,7 +45,13 @@ def _passive(model: Model, tree: Tree, x: Scalars) -> Results:
     return [algorithms.passive_force(tree, x["q"], x["v"])], []
 
 
-MASS_MATRIX_INVERSE = Quantity("mass_matrix_inverse", ("q",), lambda model: [(model.nv, model.nv)], _inverse)
+MASS_MATRIX_INVERSE = Quantity(
+    "mass_matrix_inverse",
+    ("q",),
+    lambda model: [(model.nv, model.nv)],
+    _inverse,
+    chunk_limit=100,  # measured: blocks of products keep what they read in registers
+)
 SOLVE_MASS_MATRIX = Quantity("solve_mass_matrix", ("q", "b"), lambda model: [(model.nv,)], _solve)
 BIAS_FORCE = Quantity("bias_force", ("q", "v"), lambda model: [(model.nv,)], _bias)
 GRAVITY_FORCE = Quantity("gravity_force", ("q",), lambda model: [(model.nv,)], _gravity)
