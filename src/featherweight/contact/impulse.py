@@ -33,7 +33,7 @@ class Impulse(ContactModel):
     """Hard contact.
 
     Args:
-        tolerance: largest error of the laws above that counts as solved [m/s].
+        tolerance: largest velocity [m/s] that the last sweep had to put right at any contact.
         iterations: sweeps over the contacts after which a step is given up as not converged.
         recovery: β [1/s], by which depth beyond `slop` is recovered.
         recovery_speed: v_max [m/s], most that recovery adds.

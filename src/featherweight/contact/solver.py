@@ -31,15 +31,16 @@ class _Contact:
     inverse: list[Any]
     e: list[Any]
     rho: Any  # step along the surface: 1 over the largest eigenvalue of G_tt
+    per_nn: Any  # 1 / G_nn
 
     def flat(self) -> list[Any]:
-        return [*(y for row in self.Y for y in row), *self.G, *self.inverse, *self.e, self.rho]
+        return [*(y for row in self.Y for y in row), *self.G, *self.inverse, *self.e, self.rho, self.per_nn]
 
     @staticmethod
     def of(dofs: tuple[int, ...], values: Sequence[Any]) -> _Contact:
         n = len(dofs)
         Y, rest = [list(values[k * n : (k + 1) * n]) for k in range(3)], values[3 * n :]
-        return _Contact(dofs, Y, list(rest[:6]), list(rest[6:12]), list(rest[12:15]), rest[15])
+        return _Contact(dofs, Y, list(rest[:6]), list(rest[6:12]), list(rest[12:15]), rest[15], rest[16])
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class Solver:
         inverse = [x * scale for x in (a, b, c, d, f, g)]
         middle, apart = 0.5 * (o11 + o22), 0.5 * (o11 - o22)
         rho = 1.0 / (middle + sqrt(apart * apart + o12 * o12))
-        return _Contact(dofs, Y, [nn, n1, n2, o11, o12, o22], inverse, e, rho)
+        return _Contact(dofs, Y, [nn, n1, n2, o11, o12, o22], inverse, e, rho, 1.0 / nn)
 
     @staticmethod
     def _pushed(contact: _Contact, impulse: Sequence[Any], s: dict[int, Any]) -> list[Any]:
@@ -189,9 +190,11 @@ class Solver:
         self, contact: _Contact, mu: float, own: Sequence[Any], s: dict[int, Any], worst: Any
     ) -> list[Any]:
         """s, the impulse and the worst error after one contact was solved again."""
-        new, residual = _one(contact, own, self._error(contact, s), mu)
-        change = [x - y for x, y in zip(new, own, strict=True)]
-        return [*self._pushed(contact, change, s), *new, maximum(worst, residual)]
+        new = _one(contact, own, self._error(contact, s), mu)
+        n, x, y = change = [x - y for x, y in zip(new, own, strict=True)]
+        nn, n1, n2, o11, o12, o22 = contact.G
+        error = [nn * n + n1 * x + n2 * y, n1 * n + o11 * x + o12 * y, n2 * n + o12 * x + o22 * y]  # put right by it
+        return [*self._pushed(contact, change, s), *new, maximum(worst, _dot(error, error))]
 
     @staticmethod
     def _joint_again(joint: _Joint, own: Any, s: dict[int, Any], worst: Any) -> list[Any]:
@@ -213,17 +216,10 @@ class Solver:
         return response(self.tree, self.bodies, y)
 
 
-def _one(c: _Contact, own: Sequence[Any], e: Sequence[Any], mu: float) -> tuple[list[Any], Any]:
-    """The impulse that solves one contact while the others stay as they are, and the squared error before [m²/s²]."""
+def _one(c: _Contact, own: Sequence[Any], e: Sequence[Any], mu: float) -> list[Any]:
+    """The impulse that solves one contact while the others stay as they are; e is v⁺ - v* with its own as it is."""
     nn, n1, n2, o11, o12, o22 = c.G
     l_n, l_1, l_2 = own
-
-    # how far the laws are from being kept, in velocities
-    w_1, w_2 = l_1 - c.rho * e[1], l_2 - c.rho * e[2]
-    d_1, d_2 = _in_disc(w_1, w_2, mu * l_n)
-    x, y = (l_1 - d_1) / c.rho, (l_2 - d_2) / c.rho
-    z = minimum(l_n * nn, e[0])
-    residual = maximum(z * z, x * x + y * y)
 
     # open: even without an impulse the point leaves
     b = [e[0] - (nn * l_n + n1 * l_1 + n2 * l_2), e[1] - (n1 * l_n + o11 * l_1 + o12 * l_2)]
@@ -240,14 +236,14 @@ def _one(c: _Contact, own: Sequence[Any], e: Sequence[Any], mu: float) -> tuple[
     def slide() -> list[Any]:
         n, x, y = l_n, l_1, l_2
         for _ in range(SLIDES):
-            n = maximum(0.0, -(b[0] + n1 * x + n2 * y) / nn)
+            n = maximum(0.0, -(b[0] + n1 * x + n2 * y) * c.per_nn)
             v_x = b[1] + n1 * n + o11 * x + o12 * y
             v_y = b[2] + n2 * n + o12 * x + o22 * y
             x, y = _in_disc(x - c.rho * v_x, y - c.rho * v_y, mu * n)
         return [n, x, y]
 
     slides = when(logical_not(opens | sticks), slide, [t_n, t_1, t_2])
-    return [where(opens, 0.0, x) for x in slides], residual
+    return [where(opens, 0.0, x) for x in slides]
 
 
 def _in_disc(x: Any, y: Any, radius: Any) -> tuple[Any, Any]:
