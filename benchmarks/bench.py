@@ -267,9 +267,7 @@ def measure_simulation(name: str, rounds: int) -> list[dict[str, Any]]:
 
         one(), many(1)
         single, mujoco_single = best([one, peer], [1, 1], rounds)
-        batch, two, theirs_batch = best(
-            [partial(many, 1), partial(many, 2), peer_batch], [1, 1, 1], max(4, rounds // 3)
-        )
+        batch, two, theirs_batch = best([partial(many, 1), partial(many, 2), peer_batch], [1, 1, 1], rounds)
         row = {
             "robot": name,
             "control": "compiled PD" if control is not None else "none",

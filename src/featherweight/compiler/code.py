@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from featherweight.compiler.plan import Plan
 
 # run(call, workspace, taken, k, n) releases the interpreter lock
+_ONCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
 
 
@@ -49,9 +50,10 @@ class Code:
         self.cost: int = facts["cost"]
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
-        self.library = Library(object_code, ("run", "entry") if entry else ("run",))
+        self.library = Library(object_code, ("run", "entry") if entry else ("run", "once"))
         self._run = self.library["run"]
         self.run = _RUN(self._run)
+        self.once: Any = None if entry else _ONCE(self.library["once"])  # all rows of (call, workspace) at an address
         self.entry: Any = None
         self._teams: dict[int, Team] = {}
         self._workspaces: list[np.ndarray] = []  # not in use: calls from several Python threads have one each

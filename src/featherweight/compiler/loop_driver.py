@@ -102,6 +102,15 @@ finish:
   call void @leave_float_mode(i64 %mode)
   ret i64 0
 }}
+define i64 @once(ptr %places) #0 {{
+  %call = load ptr, ptr %places
+  %wsp = getelementptr ptr, ptr %places, i64 1
+  %ws = load ptr, ptr %wsp
+  %countp = getelementptr i64, ptr %call, i64 {COUNT}
+  %count = load i64, ptr %countp
+  %bad = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 %count)
+  ret i64 %bad
+}}
 """
 
 

@@ -7,6 +7,7 @@ into chunks changes no bit, and a run can be taken up again from any of its chun
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections import deque
 from typing import Any
 
@@ -168,7 +169,9 @@ class PythonRun(Run):
         self._recent: deque[tuple[Any, ...]] = deque(maxlen=LAST_STATES)
 
     def advance(self, steps: int) -> None:
-        p, control, every = self.problem, self.problem.control, self.problem.every
+        p = self.problem
+        control: Any = p.control
+        every, dt = p.every, p.dt
         q, v = (pair.reshape(*p.batch, 2, pair.shape[-1])[..., 1, :] for pair in self._pairs)
         tau = self._tau.reshape(*p.batch, p.model.nv)
         axis = len(p.batch)
@@ -177,7 +180,10 @@ class PythonRun(Run):
         step, shape, clock = self._stepper(), tau.shape, self.now[RECORDED].reshape(-1).data
         single = p.count == 1
         for k in range(self.k, min(self.k + steps, p.steps)):
-            forces = self._asked(control, k, q.copy(), v.copy())
+            try:
+                forces = control(k * dt, q.copy(), v.copy())
+            except Exception as error:
+                raise self._broken(error, k) from error
             if forces.__class__ is not np.ndarray or forces.dtype is not FLOAT or forces.shape != shape:
                 forces = self._converted(forces, k, shape)
             tau[...] = forces
@@ -207,24 +213,17 @@ class PythonRun(Run):
         code = p.loop.code(p.count)
         if p.count > FEW:
             return lambda: code.run_rows(address, p.count)
-        workspace, taken = code.workspace(), ctypes.c_int64()
-        run, where, counter = code.run, address_of(workspace), ctypes.byref(taken)
+        self._workspace = code.workspace()
+        self._places = (ctypes.c_int64 * 2)(address, address_of(self._workspace))
+        return functools.partial(code.once, ctypes.addressof(self._places))
 
-        def step(workspace: np.ndarray = workspace) -> None:
-            taken.value = 0
-            run(address, where, counter, 0, 1)
-
-        return step
-
-    def _asked(self, control: Any, k: int, q: np.ndarray, v: np.ndarray) -> Any:
-        try:
-            return control(k * self.problem.dt, q, v)
-        except Exception as error:
-            raise SimulationError(
-                f"the controller raised {type(error).__name__} at step {k}, t = {k * self.problem.dt:g} s: {error}",
-                self.trajectory(),
-                self._recently(k),
-            ) from error
+    def _broken(self, error: Exception, k: int) -> SimulationError:
+        """A controller raised."""
+        return SimulationError(
+            f"the controller raised {type(error).__name__} at step {k}, t = {k * self.problem.dt:g} s: {error}",
+            self.trajectory(),
+            self._recently(k),
+        )
 
     def _converted(self, forces: Any, k: int, shape: tuple[int, ...]) -> np.ndarray:
         """What a controller returned as an array of the right shape."""

@@ -22,7 +22,7 @@ from featherweight.simulation.run import PythonRun, Run
 from featherweight.simulation.trajectory import Status, Trajectory
 
 CHUNK_SECONDS = 0.1  # how long native code runs before it is asked whether to go on
-FIRST_CHUNK = 3e7  # operations
+FIRST_CHUNK = 2e9  # operations of a batch in about that time; one robot alone takes six times as long for them
 REASONS = {
     Status.NOT_CONVERGED: "a solver did not converge",
     Status.DIVERGED: "the state is no longer finite",
@@ -144,7 +144,8 @@ def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None) -> Non
     what = run.problem
     if not what.count:
         return
-    chunk = max(1, int(FIRST_CHUNK / (what.loop.code(what.count).cost * what.count)))  # steps
+    operations = what.loop.code(what.count).cost * (what.count if what.count > 1 else 6)
+    chunk = max(1, int(FIRST_CHUNK / operations))  # steps
     with Keeper(run, file) as keeper:
         try:
             with Progress(what.steps, what.dt, shown=progress) as bar:
