@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from featherweight.scalar import reciprocal, sqrt
+from featherweight.scalar import reciprocal
 from featherweight.spatial import Force, Motion, Vector
 
 Column = TypeVar("Column", Motion, Force)
@@ -35,28 +35,19 @@ class Factored:
 
     def solve(self, b: Sequence[Any]) -> list[Any]:
         """D⁻¹ b."""
-        n = len(b)
-        y = list(b)
-        for i in range(n):
-            for k in range(i):
-                y[i] = y[i] - self.L[i][k] * y[k]
-        y = [y_i * r for y_i, r in zip(y, self.d_inverse, strict=True)]
-        for i in reversed(range(n)):
-            for k in range(i + 1, n):
-                y[i] = y[i] - self.L[k][i] * y[k]
-        return y
+        return self.backward([y * r for y, r in zip(self.forward(b), self.d_inverse, strict=True)])
 
-    def half(self, b: Sequence[Any]) -> list[Any]:
-        """diag(d)^-½ L⁻¹ b, so that half(a) · half(b) = aᵀ D⁻¹ b."""
+    def forward(self, b: Sequence[Any]) -> list[Any]:
+        """L⁻¹ b."""
         y = list(b)
         for i in range(len(b)):
             for k in range(i):
                 y[i] = y[i] - self.L[i][k] * y[k]
-        return [y_i * sqrt(r) for y_i, r in zip(y, self.d_inverse, strict=True)]
+        return y
 
-    def other_half(self, b: Sequence[Any]) -> list[Any]:
-        """L⁻ᵀ diag(d)^-½ b, so that D⁻¹ b = other_half(half(b))."""
-        y = [b_i * sqrt(r) for b_i, r in zip(b, self.d_inverse, strict=True)]
+    def backward(self, b: Sequence[Any]) -> list[Any]:
+        """L⁻ᵀ b."""
+        y = list(b)
         for i in reversed(range(len(b))):
             for k in range(i + 1, len(b)):
                 y[i] = y[i] - self.L[k][i] * y[k]

@@ -7,8 +7,9 @@ velocity there to v⁺ = v⁻ + J M⁻¹ Jᵀ λ so that
 
 with v* = max(-e v_n, min(-β z, v_max)), which bounces (by the velocity v_n before the step) and recovers from depth.
 
-M is never formed. A unit impulse is carried towards the root (see `algorithms.contact_inertia`); the answers Y = D^-½ t
-of the joints on its way give J M⁻¹ Jᵀ = Y Yᵀ, and s = Yᵀ λ is all that the contacts know of each other.
+M is never formed. A unit impulse is carried towards the root (see `algorithms.contact_inertia`) and pushes the joints
+on its way with t. With D = L diag(d) Lᵀ of a joint, T = L⁻¹ t and Y = T / d give J M⁻¹ Jᵀ = T Yᵀ, and s = Yᵀ λ is all
+that the contacts know of each other.
 """
 
 from __future__ import annotations

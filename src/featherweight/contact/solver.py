@@ -16,38 +16,43 @@ from featherweight.model import Tree
 from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, when, where
 from featherweight.spatial import Force, Motion
 
-SLIDES = 3  # inner steps for a contact that slides
 FEW = 6  # contacts
 SOFT, TINY = 1e-10, 1e-30  # softness of a contact, as a part of its mobility and beside it [1/kg]
 
 
 @dataclass(frozen=True)
 class _Contact:
-    """A touching point: Y (three rows by degree of freedom), G = Y Yᵀ and its inverse, free velocity less v*."""
+    """A touching point: three rows T = L⁻¹ t and Y = T / d by degree of freedom, G = T Yᵀ and its inverse, and the
+    free velocity less v*."""
 
     dofs: tuple[int, ...]
+    T: list[list[Any]]
     Y: list[list[Any]]
     G: list[Any]  # nn, n1, n2, 11, 12, 22
     inverse: list[Any]
     e: list[Any]
-    rho: Any  # step along the surface: 1 over the largest eigenvalue of G_tt
+    rho: Any  # step along the surface: less than 1 over the largest eigenvalue of G_tt
     per_nn: Any  # 1 / G_nn
 
     def flat(self) -> list[Any]:
-        return [*(y for row in self.Y for y in row), *self.G, *self.inverse, *self.e, self.rho, self.per_nn]
+        rows = [y for row in (*self.T, *self.Y) for y in row]
+        return [*rows, *self.G, *self.inverse, *self.e, self.rho, self.per_nn]
 
     @staticmethod
     def of(dofs: tuple[int, ...], values: Sequence[Any]) -> _Contact:
         n = len(dofs)
-        Y, rest = [list(values[k * n : (k + 1) * n]) for k in range(3)], values[3 * n :]
-        return _Contact(dofs, Y, list(rest[:6]), list(rest[6:12]), list(rest[12:15]), rest[15], rest[16])
+        rows, rest = [list(values[k * n : (k + 1) * n]) for k in range(6)], values[6 * n :]
+        return _Contact(
+            dofs, rows[:3], rows[3:], list(rest[:6]), list(rest[6:12]), list(rest[12:15]), rest[15], rest[16]
+        )
 
 
 @dataclass(frozen=True)
 class _Joint:
-    """A row of a joint: Y by degree of freedom, G = Y Yᵀ, 1 / G, and the free velocity less what is wanted."""
+    """A row of a joint: T and Y by degree of freedom, G = T Yᵀ, 1 / G, and the free velocity less what is wanted."""
 
     dofs: tuple[int, ...]
+    T: list[Any]
     Y: list[Any]
     G: Any
     inverse: Any
@@ -113,14 +118,15 @@ class Solver:
         """A unit impulse of a joint, carried to the root."""
         tree, bodies, joint = self.tree, self.bodies, self.tree.joints[row.body]
         tree.mark()
-        half = bodies.D[row.body].half([row.sign if d == row.dof else 0 for d in range(joint.v.start, joint.v.stop)])
-        Y = list(half)
+        unit = [row.sign if d == row.dof else 0 for d in range(joint.v.start, joint.v.stop)]
+        T, Y = _pushes(bodies, row.body, unit)
         parent = tree.parent[row.body]
         if parent > 0:
             felt = parent_columns(bodies.X[row.body], bodies.U[row.body], joint)
-            Y += _half_pushes(tree, bodies, parent, combine(felt, bodies.D[row.body].other_half(half)) * -1.0)
-        G = _dot(Y, Y)
-        return _Joint(dofs_of(tree, row.body), Y, G, 1.0 / G, row.sign * self.free[row.dof] - row.wanted)
+            above = _carried(tree, bodies, parent, combine(felt, bodies.D[row.body].backward(Y)) * -1.0)
+            T, Y = T + above[0], Y + above[1]
+        G = _dot(T, Y)
+        return _Joint(dofs_of(tree, row.body), T, Y, G, 1.0 / G, row.sign * self.free[row.dof] - row.wanted)
 
     def _values(self, m: Meeting, dofs: tuple[int, ...]) -> list[Any]:
         return self._contact(m, dofs).flat()
@@ -135,19 +141,19 @@ class Solver:
             wanted = maximum(where(v_n < -model.bounce_speed, -m.restitution * v_n, 0.0), wanted)
         e = [self.after[m.body].dot(F) for F in pushes]
         e[0] = e[0] - wanted
-        Y = [_half_pushes(tree, self.bodies, m.body, F) for F in pushes]
-        nn, n1, n2, o11, o12, o22 = (_dot(Y[r], Y[c]) for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
+        T, Y = zip(*(_carried(tree, self.bodies, m.body, F) for F in pushes), strict=True)
+        nn, n1, n2, o11, o12, o22 = (_dot(T[r], Y[c]) for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
         # a point may not be free to move in all directions: a trace of softness keeps the inverse finite
         soft = SOFT * (nn + o11 + o22) + TINY
         nn, o11, o22 = nn + soft, o11 + soft, o22 + soft
-        # adjugate over determinant
+        # adjugate over determinant; one division for three reciprocals
         a, b, c = o11 * o22 - o12 * o12, n2 * o12 - n1 * o22, n1 * o12 - n2 * o11
         d, f, g = nn * o22 - n2 * n2, n1 * n2 - nn * o12, nn * o11 - n1 * n1
-        scale = 1.0 / (nn * a + n1 * b + n2 * c)
+        determinant, widest = nn * a + n1 * b + n2 * c, maximum(o11, o22) + abs(o12)
+        together = 1.0 / (determinant * (widest * nn))
+        scale, rho, per_nn = together * (widest * nn), together * (determinant * nn), together * (determinant * widest)
         inverse = [x * scale for x in (a, b, c, d, f, g)]
-        middle, apart = 0.5 * (o11 + o22), 0.5 * (o11 - o22)
-        rho = 1.0 / (middle + sqrt(apart * apart + o12 * o12))
-        return _Contact(dofs, Y, [nn, n1, n2, o11, o12, o22], inverse, e, rho, 1.0 / nn)
+        return _Contact(dofs, list(T), list(Y), [nn, n1, n2, o11, o12, o22], inverse, e, rho, per_nn)
 
     @staticmethod
     def _pushed(contact: _Contact, impulse: Sequence[Any], s: dict[int, Any]) -> list[Any]:
@@ -160,7 +166,7 @@ class Solver:
     @staticmethod
     def _error(contact: _Contact, s: dict[int, Any]) -> list[Any]:
         """v⁺ - v* at a contact."""
-        return [e + _dot(row, [s[d] for d in contact.dofs]) for e, row in zip(contact.e, contact.Y, strict=True)]
+        return [e + _dot(row, [s[d] for d in contact.dofs]) for e, row in zip(contact.e, contact.T, strict=True)]
 
     def _slip(self, contact: _Contact, s: dict[int, Any]) -> list[Any]:
         _, x, y = self._error(contact, s)
@@ -199,7 +205,7 @@ class Solver:
     @staticmethod
     def _joint_again(joint: _Joint, own: Any, s: dict[int, Any], worst: Any) -> list[Any]:
         """The same for a row of a joint."""
-        e = joint.e + _dot(joint.Y, [s[d] for d in joint.dofs])
+        e = joint.e + _dot(joint.T, [s[d] for d in joint.dofs])
         new = maximum(own - e * joint.inverse, 0.0)
         change = new - own
         error = change * joint.G
@@ -212,7 +218,7 @@ class Solver:
         for i, _, joint in self.tree.outward():
             own = [s.get(d, 0) for d in range(joint.v.start, joint.v.stop)]
             if joint.v.start in s:
-                y[i] = self.bodies.D[i].other_half(own)
+                y[i] = self.bodies.D[i].backward(own)
         return response(self.tree, self.bodies, y)
 
 
@@ -234,13 +240,11 @@ def _one(c: _Contact, own: Sequence[Any], e: Sequence[Any], mu: float) -> list[A
     sticks = (t_n >= 0) & (t_1 * t_1 + t_2 * t_2 <= (mu * mu) * t_n * t_n)
 
     def slide() -> list[Any]:
-        n, x, y = l_n, l_1, l_2
-        for _ in range(SLIDES):
-            n = maximum(0.0, -(b[0] + n1 * x + n2 * y) * c.per_nn)
-            v_x = b[1] + n1 * n + o11 * x + o12 * y
-            v_y = b[2] + n2 * n + o12 * x + o22 * y
-            x, y = _in_disc(x - c.rho * v_x, y - c.rho * v_y, mu * n)
-        return [n, x, y]
+        """One step towards it; the sweeps go on from there."""
+        n = maximum(0.0, -(b[0] + n1 * l_1 + n2 * l_2) * c.per_nn)
+        v_1 = b[1] + n1 * n + o11 * l_1 + o12 * l_2
+        v_2 = b[2] + n2 * n + o12 * l_1 + o22 * l_2
+        return [n, *_in_disc(l_1 - c.rho * v_1, l_2 - c.rho * v_2, mu * n)]
 
     slides = when(logical_not(opens | sticks), slide, [t_n, t_1, t_2])
     return [where(opens, 0.0, x) for x in slides]
@@ -279,14 +283,21 @@ def _velocities(tree: Tree, bodies: ArticulatedTree, v: Sequence[Any]) -> list[M
     return V
 
 
-def _half_pushes(tree: Tree, bodies: ArticulatedTree, body: int, F: Force) -> list[Any]:
-    """D^-½ Sᵀ F of the joints on the way of a force to the root, the nearest first."""
-    halves: list[Any] = []
+def _pushes(bodies: ArticulatedTree, i: int, t: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """L⁻¹ t of a joint, and the same over its pivots."""
+    T = bodies.D[i].forward(t)
+    return T, [x * r for x, r in zip(T, bodies.D[i].d_inverse, strict=True)]
+
+
+def _carried(tree: Tree, bodies: ArticulatedTree, body: int, F: Force) -> tuple[list[Any], list[Any]]:
+    """What the joints on the way of a force to the root are pushed with, the nearest first."""
+    T: list[Any] = []
+    Y: list[Any] = []
     for i in tree.path(body):
-        t = [s.dot(F) for s in bodies.S[i]]
-        half = bodies.D[i].half(t)
-        halves += half
+        own, answer = _pushes(bodies, i, [s.dot(F) for s in bodies.S[i]])
+        T += own
+        Y += answer
         if tree.parent[i] > 0:
             felt = parent_columns(bodies.X[i], bodies.U[i], tree.joints[i])
-            F = bodies.X[i].back(F) - combine(felt, bodies.D[i].other_half(half))  # χᵀ F
-    return halves
+            F = bodies.X[i].back(F) - combine(felt, bodies.D[i].backward(answer))  # χᵀ F
+    return T, Y
