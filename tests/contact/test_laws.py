@@ -149,3 +149,18 @@ def test_misuse_is_explained() -> None:
         Impulse(ground=[])
     with pytest.warns(UserWarning, match="is too long for hertz springs"):
         fw.rollout(MODEL, q[0], v[0], steps=1, dt=0.02, contact=fw.contact.SpringDamper())
+
+
+def test_mimic_joints_stand_on_springs_and_are_refused_by_impulses() -> None:
+    rod = fw.Inertia.rod(1.0, 0.4, at=(0, 0, -0.2))
+    builder = fw.Builder("finger").add_body("a", joint=fw.joints.Revolute("y"), inertia=rod)
+    mimic = fw.joints.Mimic(fw.joints.Revolute("y"), "a_joint", 1.0, 0.0)
+    builder.add_body("b", parent="a", joint=mimic, inertia=rod, placement=fw.Placement((0, 0, -0.4)))
+    model = builder.add_contact_point("tip", parent="b", position=(0, 0, -0.4)).build()
+    ground = Plane(point=(0, 0, -0.7))
+    with pytest.raises(ValueError, match="has mimic joints"):
+        fw.rollout(model, [1.0], [0.0], steps=1, dt=1e-3, contact=Impulse(ground=ground))
+    run = fw.simulate(model, [0.8], [0.0], duration=1.0, dt=1e-4, contact=fw.contact.SpringDamper(ground=ground))
+    assert run.penetration.max() > 0
+    tip = fw.frame_pose(model, run.q, "tip").position[:, 2]
+    assert tip.min() > -0.72

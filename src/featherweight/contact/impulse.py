@@ -60,6 +60,11 @@ class Impulse(ContactModel):
 
     def check(self, model: Model, integrator: Any) -> None:
         super().check(model, integrator)
+        if len(model.independent_joints) < len(model.joints):
+            raise ValueError(
+                f"contact: {model.name!r} has mimic joints, which impulses cannot do yet; use SpringDamper, or build "
+                "the robot without them"
+            )
         if not isinstance(integrator, SemiImplicit):
             raise ValueError(f"integrator: impulses act at the end of a semi-implicit step, got {integrator!r}")
 
