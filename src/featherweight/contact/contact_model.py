@@ -62,9 +62,9 @@ class ContactModel:
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any],
+        state: Sequence[Any], going: Any = True,
     ) -> Outcome:  # fmt: skip
-        """One step of the robot with contact, over any scalar."""
+        """One step of the robot with contact, over any scalar; where it is not `going`, nobody looks at the result."""
         raise NotImplementedError
 
     @property
