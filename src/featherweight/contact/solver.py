@@ -201,7 +201,7 @@ class Solver:
         return [*(s[d] for d in self.all), *impulses, worst, sweeps + 1.0]
 
     def _contact_again(
-        self, contact: _Contact, mu: float, own: Sequence[Any], s: dict[int, Any], worst: Any
+        self, contact: _Contact, mu: Any, own: Sequence[Any], s: dict[int, Any], worst: Any
     ) -> list[Any]:
         """s, the impulse and the worst error after one contact was solved again."""
         new = _one(contact, own, self._error(contact, s), mu)
@@ -230,7 +230,7 @@ class Solver:
         return response(self.tree, self.bodies, y)
 
 
-def _one(c: _Contact, own: Sequence[Any], e: Sequence[Any], mu: float) -> list[Any]:
+def _one(c: _Contact, own: Sequence[Any], e: Sequence[Any], mu: Any) -> list[Any]:
     """The impulse that solves one contact while the others stay as they are; e is v⁺ - v* with its own as it is."""
     nn, n1, n2, o11, o12, o22 = c.G
     l_n, l_1, l_2 = own
