@@ -117,6 +117,7 @@ _LATE = {
     "contact": "featherweight.contact",
     "control": "featherweight.control",
     "integrators": "featherweight.integrators",
+    "scenes": "featherweight.scenes",
 }
 
 

@@ -1,4 +1,4 @@
-"""Controllers for the native loop: `fw.control.trot(robot, q)` gives what `simulate` and `rollout` take as `control=`."""
+"""Controllers for the native loop: `fw.control.trot(robot, q)` is what `simulate` and `rollout` take as `control=`."""
 
 from featherweight.control.balance import balance
 from featherweight.control.forces import forces_in_cones

@@ -1,7 +1,7 @@
 """Momentum-based balance on flat feet: rates of the centroidal momentum, upright trunk, posture -> torques.
 
-Lee and Goswami, "A momentum-based balance controller for humanoid robots", Autonomous Robots 33, 2012; here as one QP over
-accelerations and contact forces (`whole_body.py`).
+Lee and Goswami, "A momentum-based balance controller for humanoid robots", Autonomous Robots 33, 2012; here as one QP
+over accelerations and contact forces (`whole_body.py`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ LEG_JOINTS = 6
 class Balance:
     """A controller f(t, q, v, x, p) for a robot with two legs of six joints.
 
-    State x: warm start of the forces, 2 (contacts, 3). Parameters p: the centre of mass (3,), the base's orientation (4,)
-    and the other joints (n,) that are to be kept.
+    State x: warm start of the forces, 2 (contacts, 3). Parameters p: the centre of mass (3,), the base's orientation
+    (4,) and the other joints (n,) that are to be kept.
     """
 
     body: WholeBody

@@ -3,12 +3,12 @@
     minimise  ½ |A f - b|² + ½ ε |f|²   over   f = (f_1 … f_n),  f_i ∈ K_i = {0 ≤ z ≤ most_i, |(x, y)| ≤ μ z}
 
 A has few rows (six for a wrench) and three columns a contact. The alternating direction method of multipliers (Boyd et
-al., "Distributed Optimization and Statistical Learning via ADMM", 2011, section 3.4 for the over-relaxed form) takes turns:
+al., "Distributed Optimization and Statistical Learning via ADMM", 2011, section 3.4) takes turns:
 
     x = argmin ½ |A x - b|² + ½ ε |x|² + ½ ρ |x - z + u|²,   z = Π_K (α x + (1 - α) z + u),   u += α x + (1 - α) z - z⁺
 
-With few rows the first is cheap: (AᵀA + σ 1)⁻¹ = (1 - Aᵀ (A Aᵀ + σ 1)⁻¹ A) / σ, σ = ε + ρ. What is returned is z, which is
-in the cones whatever the number of turns. A turn costs about 12 n multiplications for each row of A, in native code when traced.
+With few rows the first is cheap: (AᵀA + σ 1)⁻¹ = (1 - Aᵀ (A Aᵀ + σ 1)⁻¹ A) / σ, σ = ε + ρ. What is returned is z, which
+is in the cones whatever the number of turns.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def forces_in_cones(
 def in_cone(f: Sequence[Any], friction: float, most: Any) -> list[Any]:
     """The nearest force with 0 ≤ z ≤ most and |(x, y)| ≤ μ z.
 
-    First onto the cone without an end: itself, the tip, or z = (z + μ |(x, y)|) / (1 + μ²). Where that is beyond the end,
-    the nearest point has z = most, and (x, y) is pulled into the disc there.
+    First onto the cone without an end: itself, the tip, or z = (z + μ |(x, y)|) / (1 + μ²). Where that is beyond the
+    end, the nearest point has z = most, and (x, y) is pulled into the disc there.
     """
     x, y, z = f
     square = x * x + y * y

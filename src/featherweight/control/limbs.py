@@ -49,7 +49,7 @@ def path_dofs(model: Model, body: int) -> tuple[int, ...]:
 
 
 def feet_of(what: str, model: Model, feet: Sequence[str] | None, joints: int) -> tuple[str, ...]:
-    """Names of contact points that end a leg of so many joints: those given, or all that are on the last body of one."""
+    """Names of contact points that end a leg of so many joints: those given, or all that are alone on a last body."""
     if feet is not None:
         for name in feet:
             if name not in {point.name for point in model.contact_points}:

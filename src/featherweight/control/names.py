@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from typing import Any
 
 from featherweight.control.balance import balance
@@ -11,7 +12,7 @@ from featherweight.control.trot import stand, trot
 from featherweight.model import Model
 from featherweight.simulation import Compiled
 
-CONTROLLERS = {"balance": balance, "pd": joint_pd, "stand": stand, "trot": trot}
+CONTROLLERS: dict[str, Callable[..., Compiled]] = {"balance": balance, "pd": joint_pd, "stand": stand, "trot": trot}
 
 
 def named(name: str, model: Model, q: Any, **options: Any) -> Compiled:
@@ -27,4 +28,4 @@ def named(name: str, model: Model, q: Any, **options: Any) -> Compiled:
         near = difflib.get_close_matches(str(name), CONTROLLERS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CONTROLLERS)}"
         raise ValueError(f"no controller named {name!r}; {hint}")
-    return CONTROLLERS[name](model, q, **options)  # type: ignore[operator]
+    return CONTROLLERS[name](model, q, **options)

@@ -40,7 +40,7 @@ def operational_space(
     posture_damping: float = 10.0,
     softness: float = 1e-3,
 ) -> Compiled:
-    """A controller that pulls the origin of a frame to a place in the world, and what is left of the joints to a posture.
+    """A controller that pulls the origin of a frame to a place, and what that leaves free of the joints to a posture.
 
     Args:
         model: a robot without a free base; every joint is driven.

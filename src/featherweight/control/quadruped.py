@@ -18,9 +18,9 @@ from featherweight.scalar import cos, maximum, minimum, sin, where
 class Quadruped:
     """A controller f(t, q, v, x, p) for a robot with four legs of three joints each.
 
-    State x: periods so far, time of the last step, place (x, y, yaw) the body should be at, height of the ground, speed it
-    should have (forward, sideways, turning); where each foot left the ground (4, 3); warm start of the forces, 2 (4, 3).
-    Parameters p: forward and sideways [m/s] and turning speed [rad/s] that are commanded.
+    State x: periods so far, time of the last step, place (x, y, yaw) the body should be at, height of the ground, speed
+    it should have (forward, sideways, turning); where each foot left the ground (4, 3); warm start of the forces,
+    2 (4, 3). Parameters p: forward and sideways [m/s] and turning speed [rad/s] that are commanded.
     """
 
     body: WholeBody
@@ -63,9 +63,8 @@ class Quadruped:
         # what is commanded, in the world: speed, place and heading
         sine, cosine = sin(yaw), cos(yaw)
         dt = t - before
-        speed = [
-            s + COMMAND_RATE * dt * (where(t < self.gait.start, 0.0, c) - s) for s, c in zip(x[6:9], p, strict=True)
-        ]
+        command = [where(t < self.gait.start, 0.0, c) for c in p]
+        speed = [s + COMMAND_RATE * dt * (c - s) for s, c in zip(x[6:9], command, strict=True)]
         v_x, v_y = turned(sine, cosine, speed[0], speed[1])
         goal_x, goal_y = (_near(g + dt * s, here) for g, s, here in ((goal_x, v_x, q[0]), (goal_y, v_y, q[1])))
         yaw = yaw + dt * speed[2]

@@ -1,6 +1,6 @@
 """Whole-body control: a QP over accelerations and contact forces, then floating-base inverse dynamics.
 
-A robot with a free base, limbs that end in feet (as many joints as the foot's task has dimensions) and further joints u.
+A robot with a free base, limbs that end in feet (as many joints as a foot's task has dimensions), further joints u.
 Feet are to have accelerations x (zero for one that stands), which ties each limb to the base:
 
     J_b a_b + J_l q̈_l + J̇ v = x    =>    q̈_l = N_l a_b + n_l
@@ -15,8 +15,8 @@ acceleration a_d and joint accelerations u_d, each with a weight:
     minimise ½ |w - w_h|²_H + ½ |a_b - a_d|²_B + ½ |ü - u_d|²_U + ½ ε |f|²   over a_b, ü, f in friction cones.
 
 Two of three go by hand: for a given w the best a_b, ü cost ½ |w - w_p|² in S⁻¹ with S = B_b B⁻¹ B_bᵀ + B_u U⁻¹ B_uᵀ and
-w_p = B_b a_d + B_u u_d + k. What is left is a problem in f alone (`forces.py`). Then ü = u_d + U⁻¹ B_uᵀ S⁻¹ (w - w_p), a_b from the
-rows of the base, and τ = M q̈ + c - Jᵀ f, whose first six are zero: the root never receives torque.
+w_p = B_b a_d + B_u u_d + k. What is left is a problem in f alone (`forces.py`). Then ü = u_d + U⁻¹ B_uᵀ S⁻¹ (w - w_p),
+a_b from the rows of the base, and τ = M q̈ + c - Jᵀ f, whose first six are zero: the root never receives torque.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from featherweight.dynamics import bias_force, body_acceleration, inverse_dynami
 from featherweight.model import Model
 
 BASE = 6
-LIMB_DAMPING = (
-    1e-3  # [m], of the inverse of a limb's Jacobian: full effect where a joint moves the foot by more than this
-)
+LIMB_DAMPING = 3e-3  # [m/rad], of the inverse of a limb's Jacobian: little where its joints move the foot by more
+BASE_DAMPING = 1e-5  # of the inverse of B_b, which is about the robot's mass and inertia
+SOFTNESS = 1e-9  # of S, against its trace
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Limb:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a step of control asks for: of the base (6,), each foot (size,), the other joints (n,), and a wrench at the base.
+    """What a step of control asks for: of the base (6,), each foot (size,), the other joints (n,), and a wrench.
 
     The base's acceleration is spatial, in its own axes; the feet's are classical, in the world's axes. `momentum` is a
     pair w_h (6,), H (6, 6), or None.
@@ -122,7 +122,7 @@ class WholeBody:
     def __call__(
         self, q: np.ndarray, v: np.ndarray, wanted: Wanted, most: Sequence[Any], warm: tuple[np.ndarray, np.ndarray]
     ) -> Answer:
-        """Torques for what is wanted; `most` is the normal force each contact point may have [N], 0 for one in the air."""
+        """Torques for what is wanted; `most` is the normal force a contact point may have [N], 0 for one in the air."""
         model, others = self.model, self.others
         M, c = mass_matrix(model, q)[:BASE], bias_force(model, q, v)[:BASE]
 
@@ -143,8 +143,8 @@ class WholeBody:
         # the wrench that gives everything that is wanted, and what it costs to miss it
         S = (B_b * (1.0 / np.array(self.base_weight))) @ B_b.T + B_u @ B_u.T * (1.0 / self.others_weight)
         w_p = k + B_b @ wanted.base + B_u @ wanted.others
-        S = factor(S.tolist())
-        S_inverse = solved(S, np.eye(BASE))
+        factors = factor((S + SOFTNESS * np.trace(S) * np.eye(BASE)).tolist())
+        S_inverse = solved(factors, np.eye(BASE))
         Q, target = S_inverse, w_p
         if wanted.momentum is not None:
             w_h, H = wanted.momentum
@@ -162,8 +162,8 @@ class WholeBody:
         w = G @ forces.z.ravel()
 
         # accelerations with that wrench, and the torques for them
-        u = wanted.others + B_u.T @ np.array(S.solve(list(w - w_p)), dtype=object) * (1.0 / self.others_weight)
-        a_b = damped_inverse(B_b, 0.0) @ (w - k - B_u @ u)
+        u = wanted.others + B_u.T @ np.array(factors.solve(list(w - w_p)), dtype=object) * (1.0 / self.others_weight)
+        a_b = damped_inverse(B_b, BASE_DAMPING) @ (w - k - B_u @ u)
         a = np.array([0.0] * model.nv, dtype=object)
         a[:BASE], a[others] = a_b, u
         for dofs, N, n in ties:
