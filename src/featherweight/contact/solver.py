@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, parent_columns
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on
 from featherweight.algorithms.contact_inertia import response
 from featherweight.algorithms.linear import combine
 from featherweight.contact.contact_model import Meeting
@@ -88,8 +88,9 @@ class Solver:
         T, Y = _pushes(bodies, row.body, unit)
         parent = tree.parent[row.body]
         if parent > 0:
-            felt = parent_columns(bodies.X[row.body], bodies.U[row.body], joint)
-            above = _carried(tree, bodies, parent, combine(felt, bodies.D[row.body].backward(Y)) * -1.0)
+            answer = bodies.D[row.body].backward(Y)
+            F = handed_on(bodies.X[row.body], Force.zero(), bodies.U[row.body], answer, joint)
+            above = _carried(tree, bodies, parent, F)
             T, Y = T + above[0], Y + above[1]
         G = dot(T, Y)
         return JointRow(dofs_of(tree, row.body), T, Y, G, 1.0 / G, row.sign * self.free[row.dof] - row.wanted)
@@ -118,7 +119,7 @@ class Solver:
         determinant, widest = nn * a + n1 * b + n2 * c, maximum(o11, o22) + abs(o12)
         # a normal impulse changes the friction, which changes the normal velocity by up to μ |G_nt|: where that is more
         # than G_nn a full step would be turned back by as much and more, for ever
-        stiff = maximum(nn, 0.5 * nn + m.friction * sqrt(n1 * n1 + n2 * n2))
+        stiff = maximum(nn, 0.5 * nn + m.friction * (abs(n1) + abs(n2)))
         together = 1.0 / (determinant * (widest * stiff))
         scale, rho, per_n = (
             together * (widest * stiff),
@@ -166,6 +167,5 @@ def _carried(tree: Tree, bodies: ArticulatedTree, body: int, F: Force) -> tuple[
         T += own
         Y += answer
         if tree.parent[i] > 0:
-            felt = parent_columns(bodies.X[i], bodies.U[i], tree.joints[i])
-            F = bodies.X[i].back(F) - combine(felt, bodies.D[i].backward(answer))  # χᵀ F
+            F = handed_on(bodies.X[i], F, bodies.U[i], bodies.D[i].backward(answer), tree.joints[i])
     return T, Y
