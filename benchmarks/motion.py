@@ -87,8 +87,8 @@ def upright(run: Any) -> np.ndarray:
 
 
 def randomised(dry_friction: float) -> dict[str, Any]:
-    """A thousand robots: mass ± 20 %, friction of the ground 0.4 to 1, pushes up to 30 N for 0.2 s from anywhere, speeds
-    to 0.3 m/s; dry friction of the joints [N m] the same for all."""
+    """A thousand robots: mass ± 20 %, friction of the ground 0.4 to 1, pushes up to 30 N for 0.2 s from anywhere,
+    speeds to 0.3 m/s; dry friction of the joints [N m] the same for all."""
     rng = np.random.default_rng(0)
     robot = fw.robots.mini_cheetah(friction=dry_friction, parameters=("body.mass", "ground.friction"))
     q = fw.scenes.crouched(robot)
