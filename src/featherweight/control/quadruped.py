@@ -109,7 +109,7 @@ class Quadruped:
         """Where a foot is put down: under its place when the body is half-way through the next stance, and by a
         capture point further where the body is faster than it should be."""
         ahead = where(swing < 0.0, 0.0, (1.0 - swing) * self.gait.swing)
-        capture = float(np.sqrt(self.height / 9.81))
+        capture = float(np.sqrt(self.height / np.linalg.norm(self.body.model.gravity)))
         aside = turned(sine, cosine, *self.places[k])
         return np.array(
             [
