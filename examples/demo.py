@@ -60,10 +60,9 @@ def trot() -> None:
     run = fw.simulate(scene.model, scene.q, scene.v, duration=5.0, **scene.means)
     factor = 5.0 / (time.perf_counter() - start)
     height = run.q[run.t > 2.0, 2]
+    band, torque = 1e3 * np.abs(height - height.mean()).max(), np.abs(run.tau).max()
     print(f"\nThe Mini Cheetah trots in place, {factor:.0f} times faster than real time: its body stays within")
-    print(
-        f"{1e3 * np.abs(height - height.mean()).max():.1f} mm of {1e3 * height.mean():.0f} mm, with up to {np.abs(run.tau).max():.0f} N m.\n"
-    )
+    print(f"{band:.1f} mm of {1e3 * height.mean():.0f} mm, with up to {torque:.0f} N m at a joint.\n")
 
 
 def main() -> None:
