@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import featherweight as fw
+from featherweight.compiler.target import host
 
 ROOT = Path(__file__).parents[1]
 FEET = ("FR_foot", "FL_foot", "HR_foot", "HL_foot")
@@ -202,7 +203,8 @@ def main() -> None:
     figures, runs = trots()
     (ROOT / "docs/pictures/trot.svg").write_text(picture(runs))
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    results: dict[str, Any] = {"date": date, "machine": f"{platform.machine()}, {fw.thread_count()} threads"}
+    here = {"cpu": host().cpu, "lanes": host().width, "threads": fw.thread_count(), "python": platform.python_version()}
+    results: dict[str, Any] = {"date": date, "machine": here}
     results["trot"] = {**figures, **pushes()}
     results["randomised"] = {f"dry friction {f:g} N m": randomised(f) for f in (0.2, 0.0)}
     results["balance"], results["ragdoll"] = balance(), ragdolls()

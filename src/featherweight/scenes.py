@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import acos, atan2, cos, sin
 from typing import Any
@@ -121,6 +123,18 @@ def ragdoll(*, count: int = 1, seed: int = 0) -> Scene:
     )
     contact = Impulse(ground=ground, friction=0.4, tolerance=1e-3, recovery=0.0)
     return Scene(model, q, 0.5 * rng.normal(size=(count, model.nv)), 10.0, 1e-3, contact)
+
+
+SCENES: dict[str, Callable[..., Scene]] = {"trot": trot, "balance": balance, "ragdoll": ragdoll}
+
+
+def named(name: str, **options: Any) -> Scene:
+    """The scene with this name ("trot", "balance", "ragdoll"), for a command line; options are its function's."""
+    if name not in SCENES:
+        near = difflib.get_close_matches(str(name), SCENES, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(SCENES)}"
+        raise ValueError(f"no scene named {name!r}; {hint}")
+    return SCENES[name](**options)
 
 
 def lowest(model: Model, q: Any) -> np.ndarray:

@@ -76,3 +76,6 @@ def test_controllers_have_names() -> None:
     assert control.parameters.tolist() == [0.1, 0.0, 0.0]
     with pytest.raises(ValueError, match=r"no controller named 'trott'; did you mean 'trot'\?"):
         fw.control.named("trott", model, q)
+    assert fw.scenes.named("ragdoll", count=3).q.shape == (3, 38)
+    with pytest.raises(ValueError, match=r"no scene named 'trott'; did you mean 'trot'\?"):
+        fw.scenes.named("trott")

@@ -130,12 +130,11 @@ class WholeBody:
         B_b, k = M[:, :BASE], c
         ties = []
         for limb, x in zip(self.limbs, wanted.feet, strict=True):
+            dofs, rest = list(limb.dofs), np.zeros(model.nv)
             J = jacobian(model, q, limb.frame, "world_aligned")[: limb.size]
-            drift = body_acceleration(model, q, v, np.zeros(model.nv), limb.frame, "world_aligned", classical=True)[
-                : limb.size
-            ]
-            inverse, dofs = damped_inverse(J[:, list(limb.dofs)], LIMB_DAMPING), list(limb.dofs)
-            N, n = -(inverse @ J[:, :BASE]), inverse @ (x - drift)
+            drift = body_acceleration(model, q, v, rest, limb.frame, "world_aligned", classical=True)  # J̇ v
+            inverse = damped_inverse(J[:, dofs], LIMB_DAMPING)
+            N, n = -(inverse @ J[:, :BASE]), inverse @ (x - drift[: limb.size])
             B_b, k = B_b + M[:, dofs] @ N, k + M[:, dofs] @ n
             ties.append((dofs, N, n))
         B_u = M[:, others]
