@@ -132,13 +132,9 @@ CENTRAL = ("world", *(segment.name for segment in TRUNK))
 
 
 def humanoid(
-    *,
-    height: float = USUAL_HEIGHT,
-    mass: float = USUAL_MASS,
-    ball_joints: bool = False,
-    armature: float = 0.0,
+    *, height: float = USUAL_HEIGHT, mass: float = USUAL_MASS, ball_joints: bool = False, armature: float = 0.0,
     stiffening: float = 1.0,
-) -> Model:
+) -> Model:  # fmt: skip
     """A person of that height [m] and mass [kg]: 16 segments, 31 hinges on a free pelvis, 24 contact points.
 
     At q = 0 it stands upright with its arms hanging, x forward, y left, z up. The base is midway between the hips: the
