@@ -8,6 +8,7 @@ from typing import Any
 
 from featherweight import algorithms
 from featherweight.integrators.variational.drnea import Place, Trial, drnea
+from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.newton import newton_step
 from featherweight.integrators.variational.riqn import answers
 from featherweight.scalar import known, logical_not, repeat, when, where
@@ -20,17 +21,22 @@ NEVER = 1e300
 
 @dataclass(frozen=True)
 class Found:
-    """The last step that was tried, and how many were tried after the first."""
+    """The last step that was tried, how many were tried after the first, and |e|² of the first."""
 
     trial: Trial
     iterations: Any
+    first: Any
 
 
 class Search:
-    """From a first δ to one with |e|² ≤ small."""
+    """From a first δ to one with |e|² ≤ small, and no body turned too far."""
 
     def __init__(self, place: Place, small: Any) -> None:
         self.place, self.small = place, small
+
+    def good(self, trial: Trial) -> Any:
+        """Is it a step?"""
+        return (trial.square <= self.small) & (trial.upright >= LEAST_W)
 
     def riqn(self, delta: Sequence[Any], at_most: int) -> Found:
         """δ ← δ - M(q)⁻¹ e, until e is small, or does not become much smaller."""
@@ -48,7 +54,7 @@ class Search:
             return (square <= self.small) | logical_not(square <= WORST_RATE * before)
 
         last = repeat(turn, [*_flat(first, first), NEVER, 0.0], until=ends, at_most=at_most)
-        return Found(_unpacked(first, last[:-2]), last[-1])
+        return Found(_unpacked(first, last[:-2]), last[-1], first.square)
 
     def newton(self, delta: Sequence[Any], at_most: int) -> Found:
         """δ ← δ - α (∂e/∂δ)⁻¹ e, with α = 1, or halved until it makes |e| smaller."""
@@ -70,19 +76,20 @@ class Search:
             return (carry[0] <= self.small) | logical_not(carry[0] < NEVER) | (carry[-2] < SHORTEST)
 
         last = repeat(turn, [*_flat(first, first), *begin, 1.0, 0.0], until=ends, at_most=at_most)
-        return Found(_unpacked(first, last[: -2 - nv]), last[-1])
+        return Found(_unpacked(first, last[: -2 - nv]), last[-1], first.square)
 
-    def rescued(self, found: Found, at_most: int) -> Found:
-        """What was found, or what Newton steps make of it where it is not small enough."""
+    def rescued(self, found: Found, near: Any, delta: Sequence[Any], at_most: int) -> Found:
+        """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find from
+        another δ. The equations may have several solutions: the one that is meant is near where the robot is."""
 
         def again() -> list[Any]:
-            newton = self.newton(found.trial.delta, at_most)
+            newton = self.newton(delta, at_most)
             return [*_flat(found.trial, newton.trial), found.iterations + newton.iterations]
 
         self.place.tree.mark()
         kept = [*_flat(found.trial, found.trial), found.iterations]
-        values = when(self._large(found.trial.square), again, kept)
-        return Found(_unpacked(found.trial, values[:-1]), values[-1])
+        values = when(logical_not(self.good(found.trial) & (found.first <= near)), again, kept)
+        return Found(_unpacked(found.trial, values[:-1]), values[-1], found.first)
 
     def _large(self, square: Any) -> Any:
         return logical_not(square <= self.small)

@@ -13,12 +13,12 @@ from featherweight.integrators.variational.drnea import Place
 from featherweight.integrators.variational.forces import braked, springs
 from featherweight.integrators.variational.guesses import GUESSES, MEMORY, extrapolated, remembered
 from featherweight.integrators.variational.legendre import read_out, start
-from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.solve import Found, Search
 from featherweight.model import Tree
 from featherweight.scalar import maximum, sqrt, where
 
 SOLVERS = ("riqn", "newton")
+NEAR = 0.1  # |e| of a first δ that steps before this one suggest, over the largest impulse
 TINY = 1e-60  # of |e|²: what is not to be told from rest
 
 
@@ -77,7 +77,11 @@ class Variational(Integrator):
 
         # the step
         first = self._guess(tree, q, v, forces, h, pushed, state)
-        found = self._found(Search(place, size * size + TINY), first)
+        search = Search(place, size * size + TINY)
+        found = search.newton(first, self.iterations) if self.solver == "newton" else search.riqn(first, self.iterations)
+        if not tree.coupled:
+            near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
+            found = search.rescued(found, near, [h * x for x in v], self.iterations)
         delta = found.trial.delta
 
         # where it ends
@@ -88,8 +92,7 @@ class Variational(Integrator):
 
         kept = remembered(tree.nv, state, [d - h * x for d, x in zip(delta, v, strict=True)]) if state else []
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
-        good = (found.trial.square <= size * size + TINY) & (found.trial.upright >= LEAST_W)
-        return Advanced(q_after, v_after, kept, found.iterations, error, good)
+        return Advanced(q_after, v_after, kept, found.iterations, error, search.good(found.trial))
 
     def _guess(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any, state: Any
@@ -105,12 +108,6 @@ class Variational(Integrator):
             a, _ = solve(tree, q, v, damped, external)
             return [d + (0.5 * h * h) * x for d, x in zip(delta, a, strict=True)]
         return delta
-
-    def _found(self, search: Search, first: Sequence[Any]) -> Found:
-        if self.solver == "newton":
-            return search.newton(first, self.iterations)
-        found = search.riqn(first, self.iterations)
-        return found if search.place.tree.coupled else search.rescued(found, self.iterations)
 
     @staticmethod
     def _momentum(tree: Tree, found: Found, late: Sequence[Any]) -> list[Any]:
