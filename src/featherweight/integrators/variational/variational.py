@@ -87,7 +87,8 @@ class Variational(Integrator):
         # where it ends
         q_after = algorithms.integrate(tree, q, delta)
         momentum = self._momentum(tree, found, late)
-        pushed = None if external is None else external(q_after, [x / h for x in delta])
+        ahead = [2 * d / h - x for d, x in zip(delta, v, strict=True)]  # v⁺ to second order, for what is pushed by it
+        pushed = None if external is None else external(q_after, ahead)
         v_after = read_out(tree, q_after, h, found.trial.after, momentum, springs(tree, q_after, tau), pushed)
 
         kept = remembered(tree.nv, state, [d - h * x for d, x in zip(delta, v, strict=True)]) if state else []
