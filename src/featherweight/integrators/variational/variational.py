@@ -112,8 +112,9 @@ class Variational(Integrator):
 
     @staticmethod
     def _momentum(tree: Tree, found: Found, late: Sequence[Any]) -> list[Any]:
-        """h times the momentum that joints have by themselves: of motors, less what damping takes at the end."""
-        momentum = list(found.trial.spun)
+        """h times the momentum that joints have by themselves: of motors, less what damping takes at the end; and less e,
+        which the step began with too much, so that what is left of the equations is not carried on."""
+        momentum = [p - e for p, e in zip(found.trial.spun, found.trial.e, strict=True)]
         for _, _, joint in tree.outward():
             for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
                 momentum[k] = momentum[k] + armature * found.trial.delta[k]
