@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, Trial, drnea
 from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.newton import newton_step
@@ -55,6 +56,27 @@ class Search:
 
         last = repeat(turn, [*_flat(first, first), NEVER, 0.0], until=ends, at_most=at_most)
         return Found(_unpacked(first, last[:-2]), last[-1], first.square)
+
+    def broyden(self, delta: Sequence[Any], at_most: int) -> Found:
+        """Quasi-Newton steps that learn from each other."""
+        first = drnea(self.place, delta)
+        answer = answers(self.place, self._large(first.square))
+        steps = Steps(len(delta))
+        own = len(_flat(first, first))
+
+        def turn(carry: list[Any]) -> list[Any]:
+            before = _unpacked(first, carry[:own])
+            z = [-x for x in answer(before.e)]
+            self.place.tree.mark()
+            step, made = Steps(len(delta), carry[own:-1]).next(z)
+            after = drnea(self.place, [x + dx for x, dx in zip(before.delta, step, strict=True)])
+            return [*_flat(first, after), *made.flat(), carry[-1] + 1.0]
+
+        def ends(carry: list[Any]) -> Any:
+            return (carry[0] <= self.small) | logical_not(carry[0] < NEVER)
+
+        last = repeat(turn, [*_flat(first, first), *steps.flat(), 0.0], until=ends, at_most=at_most)
+        return Found(_unpacked(first, last[:own]), last[-1], first.square)
 
     def newton(self, delta: Sequence[Any], at_most: int) -> Found:
         """δ ← δ - α (∂e/∂δ)⁻¹ e, with α = 1, or halved until it makes |e| smaller."""

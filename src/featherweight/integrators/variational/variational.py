@@ -17,7 +17,7 @@ from featherweight.integrators.variational.solve import Found, Search
 from featherweight.model import Tree
 from featherweight.scalar import maximum, sqrt, where
 
-SOLVERS = ("riqn", "newton")
+SOLVERS = ("riqn", "newton", "broyden")
 NEAR = 0.1  # |e| of a first δ that steps before this one suggest, over the largest impulse
 TINY = 1e-60  # of |e|²: what is not to be told from rest
 
@@ -27,7 +27,7 @@ class Variational(Integrator):
     """Order 2, symplectic, momentum kept; no drift of the energy.
 
     Args:
-        solver: "riqn", quasi-Newton steps with Newton steps where they fail, or "newton".
+        solver: "riqn", quasi-Newton steps; "newton"; or "broyden". Where it fails, Newton steps begin anew from h v.
         guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v and
             what the steps before this one let expect.
         tolerance: largest |e| over the largest impulse of a joint.
@@ -78,7 +78,7 @@ class Variational(Integrator):
         # the step
         first = self._guess(tree, q, v, forces, h, pushed, state)
         search = Search(place, size * size + TINY)
-        found = search.newton(first, self.iterations) if self.solver == "newton" else search.riqn(first, self.iterations)
+        found = getattr(search, self.solver)(first, self.iterations)
         if not tree.coupled:
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
             found = search.rescued(found, near, [h * x for x in v], self.iterations)
