@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.integrator import Advanced, External, Integrator
 from featherweight.integrators.variational.drnea import Place
-from featherweight.integrators.variational.forces import braked, springs
+from featherweight.integrators.variational.forces import Braked, with_springs
 from featherweight.integrators.variational.guesses import GUESSES, MEMORY, extrapolated, remembered
 from featherweight.integrators.variational.legendre import read_out, start
 from featherweight.integrators.variational.solve import Found, Search
@@ -65,31 +66,32 @@ class Variational(Integrator):
         state: Sequence[Any],
     ) -> Advanced:  # fmt: skip
         # where the step begins: momentum, and half of the impulses
-        stepped, late = braked(tree, q, v, h)
+        braked = Braked.of(tree, q, v, h)
         pushed = None if external is None else external(q, v)
-        forces = springs(tree, q, tau)
+        forces = with_springs(tree, q, tau)
         begin = start(tree, q, v, h, forces, pushed)
         largest: Any = 0.0
         for p in begin:
             largest = maximum(largest, abs(p))
         size = self.tolerance * largest if self.absolute is None else self.absolute * h
-        place = Place.at(stepped, q, begin)
+        place = Place.at(braked.begin, q, begin)
 
         # the step
         first = self._guess(tree, q, v, forces, h, pushed, state)
         search = Search(place, size * size + TINY)
         found = getattr(search, self.solver)(first, self.iterations)
-        if not tree.coupled:
+        if not tree.coupled and (self.solver, self.guess) != ("newton", "velocity"):
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
             found = search.rescued(found, near, [h * x for x in v], self.iterations)
         delta = found.trial.delta
 
         # where it ends
         q_after = algorithms.integrate(tree, q, delta)
-        momentum = self._momentum(tree, found, late)
+        momentum = self._momentum(tree, found, braked.late)
         ahead = [2 * d / h - x for d, x in zip(delta, v, strict=True)]  # v⁺ to second order, for what is pushed by it
         pushed = None if external is None else external(q_after, ahead)
-        v_after = read_out(tree, q_after, h, found.trial.after, momentum, springs(tree, q_after, tau), pushed)
+        forces = with_springs(tree, q_after, tau)
+        v_after = read_out(braked.end, q_after, h, found.trial.after, momentum, forces, pushed)
 
         kept = remembered(tree.nv, state, [d - h * x for d, x in zip(delta, v, strict=True)]) if state else []
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
@@ -113,13 +115,15 @@ class Variational(Integrator):
     @staticmethod
     def _momentum(tree: Tree, found: Found, late: Sequence[Any]) -> list[Any]:
         """h times the momentum that joints have by themselves: of motors, less what damping takes at the end; and less e,
-        which the step began with too much, so that what is left of the equations is not carried on."""
-        momentum = [p - e for p, e in zip(found.trial.spun, found.trial.e, strict=True)]
+        which the step began with too much, so that what is left of the equations is not carried on. A damped joint
+        has lost it by then."""
+        momentum = list(found.trial.spun)
         for _, _, joint in tree.outward():
             for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
                 momentum[k] = momentum[k] + armature * found.trial.delta[k]
                 if joint.joint.leader is None:
-                    momentum[k] = momentum[k] - late[k] * found.trial.delta[k]
+                    rest = found.trial.e[k] if is_zero(late[k]) else 0
+                    momentum[k] = momentum[k] - late[k] * found.trial.delta[k] - rest
         return momentum
 
 
