@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -178,7 +179,7 @@ def test_newton_converges_quadratically_and_quasi_newton_linearly(name: str) -> 
     newton, riqn = sizes["newton"], sizes["riqn"]
     assert newton[2] <= 30 * newton[1] ** 2 + 1e-13, newton
     assert newton[3] <= 1e-13, newton
-    assert all(b < 0.5 * a or b < 1e-13 for a, b in zip(riqn, riqn[1:], strict=False)), riqn
+    assert all(b < 0.5 * a or b < 1e-13 for a, b in pairwise(riqn)), riqn
 
 
 def test_the_start_is_inverse_dynamics_of_impulses() -> None:

@@ -7,9 +7,9 @@ velocity there to v⁺ = v⁻ + J M⁻¹ Jᵀ λ so that
 
 with v* = max(-e v_n, min(-β z, v_max)), which bounces (by the velocity v_n before the step) and recovers from depth.
 
-A semi-implicit step then moves with v⁺. A variational step has moved already: its momentum p⁻ gives v⁻ = M⁻¹ p⁻ at its end,
-points touch there, and p⁺ = p⁻ + Jᵀ λ. A robot that stands is then at the depth from which v* lifts it by what gravity
-takes in half a step, h g / 2β.
+A semi-implicit step then moves with v⁺. A variational step has moved already: its momentum p⁻ gives v⁻ = M⁻¹ p⁻ at its
+end, points touch there, and p⁺ = p⁻ + Jᵀ λ. A robot that stands is then at the depth from which v* lifts it by what
+gravity takes in half a step, h g / 2β.
 
 M is never formed. A unit impulse is carried towards the root (see `algorithms.contact_inertia`) and pushes the joints
 on its way with t. With D = L diag(d) Lᵀ of a joint, T = L⁻¹ t and Y = T / d give J M⁻¹ Jᵀ = T Yᵀ, and s = Yᵀ λ is all

@@ -14,7 +14,6 @@ from featherweight.contact import ContactModel
 from featherweight.dynamics.evaluate import LARGEST
 from featherweight.errors import SimulationError
 from featherweight.integrators import Integrator
-from featherweight.integrators.integrator import Advanced
 from featherweight.model import Model, Tree
 from featherweight.scalar import where
 from featherweight.simulation.actuators import Actuators
@@ -154,8 +153,8 @@ def _step(
     records: list[list[Any]] = [[], [], [], []]
     memory = x.get("memory", [])
     if means.contact is None:
-        free: Advanced | None = means.integrator.advance(tree, q, v, tau, dt, None, memory)
-        new_q, new_v = free.q, free.v
+        alone = means.integrator.advance(tree, q, v, tau, dt, None, memory)
+        new_q, new_v, free = alone.q, alone.v, alone
     else:
         outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], memory)
         new_q, new_v, converged, free = outcome.q, outcome.v, outcome.converged, outcome.free

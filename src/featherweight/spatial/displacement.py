@@ -1,7 +1,7 @@
 """Displacements: how far a frame moves in a step, as seen from where it was.
 
-A pose T after a step and T₀ before it give Δ = T₀⁻¹ T. Products of poses would lose the digits of a small Δ; here they are
-never formed: Δ is carried from frame to frame by itself.
+A pose T after a step and T₀ before it give Δ = T₀⁻¹ T. Products of poses would lose the digits of a small Δ; here they
+are never formed: Δ is carried from frame to frame by itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Broyden's method: quasi-Newton steps that learn from each other (Kelley, Iterative Methods, 1995, section 7.3).
 
-It begins with M(q)⁻¹ in place of the inverse Jacobian, as `riqn` does, and improves it by the steps made so far. These are
-kept: with z = -M⁻¹ e and steps s₀ … s_n, z ← z + s_(j+1) (s_j·z) / |s_j|² for j < n, then s = z / (1 - (s_n·z) / |s_n|²).
+It begins with M(q)⁻¹ in place of the inverse Jacobian, as `riqn` does, and improves it by the steps made so far. These
+are kept: with z = -M⁻¹ e and steps s₀ … s_n, z ← z + s_(j+1) (s_j·z) / |s_j|² for j < n, then
+s = z / (1 - (s_n·z) / |s_n|²).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Discrete inverse dynamics: the recursive Newton-Euler algorithm of a step (Lee, Liu, Park and Srinivasa, 2016).
 
 Each body moves by Δ = T⁻¹ T⁺ in a step, with the mean velocity log(Δ) / h. Its discrete Lagrangian is trapezoidal,
-h/2 L(T, V) + h/2 L(T⁺, V); the derivatives with respect to both ends are the momenta there. Everything here is multiplied
-by h, so that nothing is divided by it: X = h V, P = I X, and e is h times an impulse.
+h/2 L(T, V) + h/2 L(T⁺, V); the derivatives with respect to both ends are the momenta there. Everything here is
+multiplied by h, so that nothing is divided by it: X = h V, P = I X, and e is h times an impulse.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Trial:
 
 
 def drnea(place: Place, delta: Sequence[Any]) -> Trial:
-    """e = Sᵀ F - start, with F = dlogᵀ P + Σ Xᵀ F_c over the children c; the same momenta seen from the end, dlogᵀ_- P."""
+    """e = Sᵀ F - start, with F = dlogᵀ P + Σ Xᵀ F_c over the children c; and the same momenta seen from the end."""
     tree = place.tree
     spinning: list[list[TreeJoint]] = [[] for _ in tree.parent]  # joints whose rotors a body carries
     for joint, parent in zip(tree.joints[1:], tree.parent[1:], strict=True):

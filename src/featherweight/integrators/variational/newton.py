@@ -1,8 +1,11 @@
 """The exact Newton step in linear time: an articulated-body recursion with inertias that are not symmetric.
 
-A change ξ_i of body i's pose at the end of the step changes its momentum at the beginning by K_i ξ_i. Forces are carried
-by the transforms at the beginning, X, changes by those at the end, X⁺; so the articulated Π = K + Σ Xᵀ (Π - Π S⁺ d⁻¹ Sᵀ Π) X⁺
-has different columns Π S⁺ and rows Sᵀ Π.
+A change ξ of a body's pose at the end of the step changes its momentum at the beginning by K ξ. Forces are carried by
+the transforms at the beginning, X, changes by those at the end, X⁺; so what an articulated body feels,
+
+    Π = K + Σ Xᵀ (Π - Π S⁺ d⁻¹ Sᵀ Π) X⁺ over the children,    d = Sᵀ Π S⁺,
+
+has columns Π S⁺ and rows Sᵀ Π that differ.
 """
 
 from __future__ import annotations
@@ -13,7 +16,6 @@ from typing import Any, NamedTuple
 from featherweight.algorithms.linear import combine, is_zero
 from featherweight.integrators.variational.drnea import Place, Trial
 from featherweight.integrators.variational.logarithm import Log
-from featherweight.model import Tree
 from featherweight.scalar import reciprocal
 from featherweight.spatial import (
     Force,

@@ -100,8 +100,8 @@ class Search:
         return Found(row.trial(last[:own]), last[-1], last[-2])
 
     def rescued(self, found: Found, near: Any, delta: Sequence[Any], at_most: int) -> Found:
-        """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find from
-        another δ. The equations may have several solutions: the one that is meant is near where the robot is."""
+        """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find
+        from another δ. The equations may have several solutions: the one that is meant is near where the robot is."""
         row = Row(found.trial)
 
         def again() -> list[Any]:

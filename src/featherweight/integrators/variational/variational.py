@@ -1,4 +1,4 @@
-"""The variational integrator: a step that makes the discrete action stationary, in time linear in the number of bodies."""
+"""The variational integrator: steps that make the discrete action stationary, in time linear in the bodies."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Variational(Integrator):
 
     Args:
         solver: "riqn", quasi-Newton steps; "newton"; or "broyden". Where it fails, Newton steps begin anew from h v.
-        guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v and
-            what the steps before this one let expect.
+        guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v
+            and what the steps before this one let expect.
         tolerance: largest |e| over the largest impulse of a joint.
         absolute: largest |e| [N m s or N s], in place of `tolerance`.
         iterations: most quasi-Newton steps, and most Newton steps.
@@ -114,8 +114,8 @@ class Variational(Integrator):
 
     @staticmethod
     def _momentum(tree: Tree, found: Found, late: Sequence[Any]) -> list[Any]:
-        """h times the momentum that joints have by themselves: of motors, less what damping takes at the end; and less e,
-        which the step began with too much, so that what is left of the equations is not carried on. A damped joint
+        """h times the momentum that joints have by themselves: of motors, less what damping takes at the end; and less
+        e, which the step began with too much, so that what is left of the equations is not carried on. A damped joint
         has lost it by then."""
         momentum = list(found.trial.spun)
         for _, _, joint in tree.outward():
