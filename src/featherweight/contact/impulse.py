@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight import algorithms
-from featherweight.contact.contact_model import ContactModel, Outcome, meetings, per_point
+from featherweight.contact.contact_model import NONE, ContactModel, Outcome, meetings, per_point
 from featherweight.contact.joint_rows import rows_of
 from featherweight.contact.solver import Solver, dofs_of
 from featherweight.integrators import SemiImplicit, Variational
@@ -73,8 +73,7 @@ class Impulse(ContactModel):
             )
         if not isinstance(integrator, (SemiImplicit, Variational)):
             raise ValueError(
-                f"integrator: impulses act on the velocity of a semi-implicit step or of a variational one, got "
-                f"{integrator!r}"
+                f"integrator: impulses act at the end of a semi-implicit step or of a variational one, got {integrator!r}"
             )
 
     def state_size(self, model: Model) -> int:
@@ -118,5 +117,5 @@ class Impulse(ContactModel):
             per_point(model, met, slips, 0.0, maximum),
             per_point(model, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
             after[-1], sqrt(after[-2]), after[-2] <= self.tolerance * self.tolerance,
-            step,
+            NONE if step is None else step,
         )  # fmt: skip

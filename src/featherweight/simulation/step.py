@@ -153,15 +153,15 @@ def _step(
     records: list[list[Any]] = [[], [], [], []]
     memory = x.get("memory", [])
     if means.contact is None:
-        alone = means.integrator.advance(tree, q, v, tau, dt, None, memory)
-        new_q, new_v, free = alone.q, alone.v, alone
+        free = means.integrator.advance(tree, q, v, tau, dt, None, memory)
+        new_q, new_v = free.q, free.v
     else:
         outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], memory)
         new_q, new_v, converged, free = outcome.q, outcome.v, outcome.converged, outcome.free
         extra = [outcome.state]
         force = [number for vector in outcome.force for number in vector]
         records = [force, outcome.slip, outcome.depth, [outcome.iterations, outcome.residual]]
-    if free is not None and means.integrator.solves:
+    if means.integrator.solves:
         converged = converged & free.converged
         records.append([free.iterations, free.residual])
         extra = [*([free.state] if memory else []), *extra]

@@ -1,9 +1,9 @@
 """Forces of joints in a step, by the discrete d'Alembert principle: each gives its impulse in halves to both ends.
 
 Damping d takes the impulse d δ. In halves it is of second order, and turns a light joint back when h d is more than
-twice its inertia D; so at least 1 - D / (h d) of it acts at the beginning of the step, with D the inertia of the joint's
-own body, which is what the joint feels at least (with its ancestors held). Dry friction f is damping f / |v|; to hold a
-joint against a load, its two halves act with δ / h, and with the velocity at the end.
+twice its inertia D; so at least 1 - D / (h d) of it acts at the beginning of the step, with D the inertia of the
+joint's own body, which is what the joint feels at least (with its ancestors held). Dry friction f is damping f / |v|;
+to hold a joint against a load, its two halves act with δ / h, and with the velocity at the end.
 """
 
 from __future__ import annotations
