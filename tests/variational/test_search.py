@@ -141,3 +141,12 @@ def test_the_residual_is_what_was_asked_for() -> None:
 def test_options_are_checked(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Variational(**options)
+
+
+def test_newton_refuses_mimic_joints() -> None:
+    from simulation.test_orders import BOLTED
+
+    with pytest.raises(ValueError, match="solver: Newton steps do not know of mimic joints"):
+        fw.rollout(
+            BOLTED, BOLTED.neutral(), np.zeros(BOLTED.nv), steps=1, dt=1e-3, integrator=Variational(solver="newton")
+        )

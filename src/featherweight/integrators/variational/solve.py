@@ -51,10 +51,10 @@ class Search:
 
         def ends(carry: list[Any]) -> Any:
             square, before = carry[0], carry[-2]
-            rate, soon = square / where(before > 0, before, 1.0), square
+            soon, enough = square, self.small  # square (square / before)^PATIENCE ≤ small
             for _ in range(PATIENCE):
-                soon = soon * rate
-            return (square <= self.small) | logical_not(soon <= self.small)
+                soon, enough = soon * square, enough * before
+            return (square <= self.small) | logical_not(soon <= enough)
 
         last = repeat(turn, [*row.of(first), NEVER, 0.0], until=ends, at_most=at_most)
         return Found(row.trial(last[:-2]), last[-1], first.square)
