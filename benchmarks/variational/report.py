@@ -115,13 +115,13 @@ def page(d: dict[str, Any]) -> str:
         [[str(r["links"]), f"{r['drnea_us']:.2f}", f"{r['direct_us']:.2f}"] for r in d["evaluation"]["rows"]],
     )
     compared = table(
-        ["robot", "semi-implicit [µs]", "variational [µs]", "ratio", "batch, semi-implicit [µs]", "batch, variational [µs]",
-         "ratio", "one / batch", "iterations"],
+        ["robot", "semi-implicit [µs]", "variational [µs]", "ratio", "batch, semi-implicit [µs]",
+         "batch, variational [µs]", "ratio", "one / batch", "iterations"],
         [
             [
                 name, f"{r['semi_implicit']['one_us']:.2f}", f"{r['variational']['one_us']:.2f}", f"{r['ratio']:.2f}",
-                f"{r['semi_implicit']['batch_us']:.3f}", f"{r['variational']['batch_us']:.3f}", f"{r['batch_ratio']:.2f}",
-                f"{r['batch_gain']:.1f}", f"{r['iterations']:.2f}",
+                f"{r['semi_implicit']['batch_us']:.3f}", f"{r['variational']['batch_us']:.3f}",
+                f"{r['batch_ratio']:.2f}", f"{r['batch_gain']:.1f}", f"{r['iterations']:.2f}",
             ]
             for name, r in robots.items()
         ],
@@ -130,8 +130,8 @@ def page(d: dict[str, Any]) -> str:
     slope = lengths["slope"]
     return f"""# Experiments with the variational integrator
 
-Made by `make experiments`; measured on {d["date"]} on {d["machine"]}, one thread for a robot. Raw numbers are in
-`benchmarks/results/`. The chain is that of the paper: links of 1.5 m and 1 kg, random angles and velocities of up to π/2.
+Made by `make experiments`; measured on {d["date"]} on {d["machine"]}. Raw numbers are in `benchmarks/results/`.
+The chain is that of the paper: links of 1.5 m and 1 kg, random angles and velocities of up to π/2.
 
 ## Energy over a million steps of 1 ms, ten links
 As parts of {energy["scale_J"]:.0f} J, the potential energy of the upright chain.
@@ -147,10 +147,10 @@ A pendulum released at the horizontal, as parts of m g L: at most {energy["pendu
 ![Residual](../pictures/variational-search.svg)
 
 ## Iterations and time against the number of links
-Without gravity. RIQN (guess: dynamics) and Newton (guess: h v) at the paper's tolerance, 1e-9 N m s a link, but for 1000
-links, where that is what rounding leaves and the tolerance is relative, 1e-12; "default" has that tolerance throughout.
-The time of a step grows with the power {slope["default"]:.2f} (default) and {slope["newton"]:.2f} (Newton) of the number of
-links, from 10 links on; it includes the iterations, which grow with the speed of the tip.
+Without gravity. RIQN (guess: dynamics) and Newton (guess: h v) at the paper's tolerance, 1e-9 N m s a link, but for
+1000 links, where that is what rounding leaves and the tolerance is relative, 1e-12; "default" has that throughout.
+The time of a step grows with the power {slope["default"]:.2f} (default) and {slope["newton"]:.2f} (Newton) of the
+number of links, from 10 links on; it includes the iterations, which grow with the speed of the tip.
 {"Failed, and reported as such: " + "; ".join(failed) + "." if failed else "No step failed."}
 
 {solved}
@@ -163,8 +163,8 @@ One of 64 states in a call.
 {evaluated}
 
 ## Against Newton steps with a dense Jacobian, 50 links
-{dense["dense_newton_us"]:.0f} µs a step with the whole Jacobian ({dense["dense_newton_iterations"]:.1f} iterations; compiled
-kernels, LAPACK, a loop in Python), {dense["riqn_us"]:.1f} µs by quasi-Newton steps ({dense["riqn_iterations"]:.1f}
+{dense["dense_newton_us"]:.0f} µs a step with the whole Jacobian ({dense["dense_newton_iterations"]:.1f} iterations;
+compiled kernels, LAPACK, a loop in Python), {dense["riqn_us"]:.1f} µs by default ({dense["riqn_iterations"]:.1f}
 iterations): {dense["dense_newton_us"] / dense["riqn_us"]:.0f} times as fast. The trajectories differ by
 {dense["largest_difference"]:.0e}.
 
@@ -178,8 +178,8 @@ At equal time spent, the energy error of semi-implicit Euler is larger by: {rati
 
 ![Work and precision](../pictures/variational-precision.svg)
 
-A method of fourth order is the better choice where a short time is to be computed precisely; a variational one where energy
-and momentum matter for long.
+A method of fourth order is the better choice where a short time is to be computed precisely; a variational one where
+energy and momentum matter for long.
 """
 
 
