@@ -2,7 +2,7 @@
 
     python benchmarks/variational/measure.py [part …]
 
-Parts: energy, search, lengths, evaluation, dense, precision, robots; all of them by default. Numbers go to
+Parts: energy, search, lengths, linear, evaluation, dense, precision, robots; all of them by default. Numbers go to
 benchmarks/results/, where those of parts that are not run stay as they are; `report.py` beside this makes the report.
 """
 
@@ -164,6 +164,29 @@ def lengths() -> dict[str, Any]:
     return {"rows": rows, "slope": slope}
 
 
+def linear() -> dict[str, Any]:
+    """Time a step where the motion does not grow with the chain: angles and rates of links against the world in ±π/2."""
+    rows = []
+    for n in (n for n in LENGTHS if n >= 10):
+        model, steps = chain(n, gravity=0.0), 40
+        q, v = (np.diff(x, prepend=0.0) for x in state(n))
+        row: dict[str, Any] = {"links": n, "semi_implicit_us": per_step(model, q, v, "semi_implicit", steps)}
+        for name, method in (("default", Variational()), ("newton", Variational(solver="newton", guess="velocity"))):
+            run = fw.rollout(model, q, v, steps=steps, dt=DT, integrator=method)
+            row[name] = {
+                "us": per_step(model, q, v, method, steps),
+                "iterations": float(np.nanmean(run.convergence[:, 0])),
+                "failed_step": int(run.failed_step),
+            }
+        rows.append(row)
+        print(row, flush=True)
+    slope = {
+        name: float(np.polyfit(np.log([r["links"] for r in rows]), np.log([r[name]["us"] for r in rows]), 1)[0])
+        for name in ("newton", "default")
+    }
+    return {"rows": rows, "slope": slope}
+
+
 def evaluation() -> dict[str, Any]:
     """The equations of a step by recursion, and coordinate by coordinate: one state from Python."""
     rows = []
@@ -276,7 +299,7 @@ def _go2() -> fw.Model | None:
 
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
-    part.__name__: part for part in (energy, search, lengths, evaluation, dense, precision, robots)
+    part.__name__: part for part in (energy, search, lengths, linear, evaluation, dense, precision, robots)
 }
 
 

@@ -127,7 +127,7 @@ def page(d: dict[str, Any]) -> str:
         ],
     )  # fmt: skip
     ratios = ", ".join(f"{r['ratio']:.0f} at {r['ms']:.2f} ms" for r in d["precision"]["energy_ratio_at_equal_time"])
-    slope = lengths["slope"]
+    slope, linear = lengths["slope"], d["linear"]["slope"]
     return f"""# Experiments with the variational integrator
 
 Made by `make experiments`; measured on {d["date"]} on {d["machine"]}. Raw numbers are in `benchmarks/results/`.
@@ -149,8 +149,10 @@ A pendulum released at the horizontal, as parts of m g L: at most {energy["pendu
 ## Iterations and time against the number of links
 Without gravity. RIQN (guess: dynamics) and Newton (guess: h v) at the paper's tolerance, 1e-9 N m s a link, but for
 1000 links, where that is what rounding leaves and the tolerance is relative, 1e-12; "default" has that throughout.
-The time of a step grows with the power {slope["default"]:.2f} (default) and {slope["newton"]:.2f} (Newton) of the
-number of links, from 10 links on; it includes the iterations, which grow with the speed of the tip.
+The time of a step, which includes its iterations, grows with the power {slope["default"]:.2f} (default) and
+{slope["newton"]:.2f} (Newton) of the number of links, from 10 links on: the tip of a longer chain is faster. With links
+whose angles and rates against the world are in ±π/2, whatever the length, it is {linear["default"]:.2f} and
+{linear["newton"]:.2f}.
 {"Failed, and reported as such: " + "; ".join(failed) + "." if failed else "No step failed."}
 
 {solved}
