@@ -165,7 +165,7 @@ def lengths() -> dict[str, Any]:
 
 
 def linear() -> dict[str, Any]:
-    """Time a step where the motion does not grow with the chain: angles and rates of links against the world in ±π/2."""
+    """Time a step where motion does not grow with the chain: angles and rates of links against the world in ±π/2."""
     rows = []
     for n in (n for n in LENGTHS if n >= 10):
         model, steps = chain(n, gravity=0.0), 40

@@ -36,7 +36,7 @@ def plot_energy(data: dict[str, Any]) -> None:
         plt.plot([], [], "s", color=COLORS[method], label=NAMES[method])
     plt.xlabel("time [s], a million steps of 1 ms")
     plt.ylabel("|E - E₀| / energy scale")
-    plt.legend(loc="center right", fontsize=8)
+    plt.legend(loc="lower center", ncol=3, fontsize=8)
     save("energy")
 
 
