@@ -168,7 +168,7 @@ def linear() -> dict[str, Any]:
     """Time a step where motion does not grow with the chain: angles and rates of links against the world in ±π/2."""
     rows = []
     for n in (n for n in LENGTHS if n >= 10):
-        model, steps = chain(n, gravity=0.0), 40
+        model, steps = chain(n, gravity=0.0), max(40, 20_000 // n)
         q, v = (np.diff(x, prepend=0.0) for x in state(n))
         row: dict[str, Any] = {"links": n, "semi_implicit_us": per_step(model, q, v, "semi_implicit", steps)}
         for name, method in (("default", Variational()), ("newton", Variational(solver="newton", guess="velocity"))):
