@@ -222,7 +222,7 @@ def dense() -> dict[str, Any]:
     return {
         "dense_newton_us": 1e6 * seconds(by_newton, 3) / steps,
         "dense_newton_iterations": total / steps,
-        "riqn_us": per_step(model, q, v, method, steps),
+        "riqn_us": per_step(model, q, v, method, 10 * steps),
         "riqn_iterations": float(ours.convergence[:, 0].mean()),
         "largest_difference": float(np.abs(end - ours.q[-1]).max()),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,9 @@ def page(d: dict[str, Any]) -> str:
     )  # fmt: skip
     ratios = ", ".join(f"{r['ratio']:.0f} at {r['ms']:.2f} ms" for r in d["precision"]["energy_ratio_at_equal_time"])
     slope, linear = lengths["slope"], d["linear"]["slope"]
+    rows = d["linear"]["rows"]
+    ends = [(math.log(r["links"]), math.log(r["semi_implicit_us"])) for r in (rows[0], rows[-1])]
+    euler = (ends[1][1] - ends[0][1]) / (ends[1][0] - ends[0][0])
     return f"""# Experiments with the variational integrator
 
 Made by `make experiments`; measured on {d["date"]} on {d["machine"]}. Raw numbers are in `benchmarks/results/`.
@@ -152,7 +156,7 @@ Without gravity. RIQN (guess: dynamics) and Newton (guess: h v) at the paper's t
 The time of a step, which includes its iterations, grows with the power {slope["default"]:.2f} (default) and
 {slope["newton"]:.2f} (Newton) of the number of links, from 10 links on: the tip of a longer chain is faster. With links
 whose angles and rates against the world are in ±π/2, whatever the length, it is {linear["default"]:.2f} and
-{linear["newton"]:.2f}.
+{linear["newton"]:.2f}; semi-implicit Euler, which has no iterations, grows with {euler:.2f}: long chains leave the caches.
 {"Failed, and reported as such: " + "; ".join(failed) + "." if failed else "No step failed."}
 
 {solved}
