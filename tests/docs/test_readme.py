@@ -23,6 +23,11 @@ def test_the_pages_about_simulation_run(page: str) -> None:
     exec(compile(code, page, "exec"), {})
 
 
+def test_the_page_about_the_variational_integrator_runs() -> None:
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs/explanation/variational.md").read_text(), re.S))
+    exec(compile(code, "variational.md", "exec"), {})
+
+
 def test_the_links_lead_somewhere() -> None:
     for page in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from featherweight.contact.surfaces import Plane, Surface, frame
+from featherweight.integrators.integrator import Advanced
 from featherweight.model import Model, Tree
 from featherweight.model.parameters import GROUND_FRICTION
 from featherweight.spatial import Force, Matrix, Transform, Vector
+
+NONE = Advanced([], [], [])
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Outcome:
     iterations: Any
     residual: Any
     converged: Any
+    free: Advanced = NONE  # the integrator's part of it, where it solved equations
 
 
 @dataclass(frozen=True)
@@ -63,9 +67,10 @@ class ContactModel:
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any], going: Any = True,
+        state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True,
     ) -> Outcome:  # fmt: skip
-        """One step of the robot with contact, over any scalar; where it is not `going`, nobody looks at the result."""
+        """One step of the robot with contact, over any scalar; `memory` is what the integrator carries on. Where it is
+        not `going`, nobody looks at the result."""
         raise NotImplementedError
 
     @property

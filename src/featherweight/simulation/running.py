@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.errors import SimulationError
+from featherweight.errors import ConvergenceError, SimulationError
 from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
@@ -63,7 +63,7 @@ def rollout(
         control: a controller `f(t, q, v) -> tau` called from Python at each step with arrays (…, nq) and (…, nv), or
             one made by `featherweight.compiled`, which runs in the native loop.
         contact: contact model.
-        integrator: "semi_implicit", "rk4", or an integrator.
+        integrator: "semi_implicit", "rk4", "variational", or an integrator.
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
         record_every: keep every so many states; divides `steps`.
         parameters: arrays (…) for constants that were declared when the model was built, by name.
@@ -96,7 +96,8 @@ def simulate(
     parameters: Mapping[str, Any] | None = None,
     file: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
-    """One robot through time; raises `SimulationError`, with the trajectory so far, if it fails.
+    """One robot through time; raises `SimulationError`, with the trajectory so far, if it fails; `ConvergenceError`
+    if a solver did.
 
     Ctrl-C ends it early: the trajectory has what was computed, and `complete` is False.
 
@@ -108,7 +109,7 @@ def simulate(
         dt: length of a step [s].
         control: a controller `f(t, q, v) -> tau`, or one made by `featherweight.compiled`.
         contact: contact model.
-        integrator: "semi_implicit", "rk4", or an integrator.
+        integrator: "semi_implicit", "rk4", "variational", or an integrator.
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
         record_every: keep every so many states.
         progress: show a bar.
@@ -135,7 +136,8 @@ def simulate(
     if status is not Status.OK:
         step = int(trajectory.failed_step)
         message = f"failed at step {step}, t = {step * dt:g} s: {REASONS[status]}"
-        raise SimulationError(message, trajectory, run.last_states())
+        failure = ConvergenceError if status is Status.NOT_CONVERGED else SimulationError
+        raise failure(message, trajectory, run.last_states())
     return trajectory
 
 

@@ -1,0 +1,174 @@
+"""The search for δ with e(δ) = 0: quasi-Newton steps, and Newton steps with a line search where those fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight import algorithms
+from featherweight.integrators.variational.broyden import Steps
+from featherweight.integrators.variational.drnea import Place, Trial, drnea
+from featherweight.integrators.variational.logarithm import LEAST_W
+from featherweight.integrators.variational.newton import newton_step
+from featherweight.integrators.variational.riqn import answers
+from featherweight.scalar import known, logical_not, repeat, when, where
+from featherweight.spatial import Force, Vector
+
+PATIENCE = 5  # quasi-Newton steps more that are worth waiting for, at the rate of the last one
+SHORTEST = 1e-6  # part of a Newton step
+NEVER = 1e300
+
+
+@dataclass(frozen=True)
+class Found:
+    """The last step that was tried, how many were tried after the first, and |e|² of the first."""
+
+    trial: Trial
+    iterations: Any
+    first: Any
+
+
+class Search:
+    """From a first δ to one with |e|² ≤ small, and no body turned too far."""
+
+    def __init__(self, place: Place, small: Any) -> None:
+        self.place, self.small = place, small
+
+    def good(self, trial: Trial) -> Any:
+        """Is it a step?"""
+        return (trial.square <= self.small) & (trial.upright >= LEAST_W)
+
+    def riqn(self, delta: Sequence[Any], at_most: int) -> Found:
+        """δ ← δ - M(q)⁻¹ e, until e is small, or, where Newton steps can take over, would not be soon."""
+        first = drnea(self.place, delta)
+        answer, row = answers(self.place, self._large(first.square)), Row(first)
+
+        def turn(carry: list[Any]) -> list[Any]:
+            before = row.trial(carry[:-2])
+            after = drnea(self.place, _less(before.delta, answer(before.e)))
+            return [*row.of(after), before.square, carry[-1] + 1.0]
+
+        def ends(carry: list[Any]) -> Any:
+            square, before = carry[0], carry[-2]
+            soon, enough = square, self.small  # square (square / before)^PATIENCE ≤ small
+            for _ in range(PATIENCE):
+                soon, enough = soon * square, enough * before
+            hopeless = logical_not(square < NEVER) if self.place.tree.coupled else logical_not(soon <= enough)
+            return (square <= self.small) | hopeless
+
+        last = repeat(turn, [*row.of(first), NEVER, 0.0], until=ends, at_most=at_most)
+        return Found(row.trial(last[:-2]), last[-1], first.square)
+
+    def broyden(self, delta: Sequence[Any], at_most: int) -> Found:
+        """Quasi-Newton steps that learn from each other."""
+        first = drnea(self.place, delta)
+        answer, row = answers(self.place, self._large(first.square)), Row(first)
+        own = len(row.of(first))
+
+        def turn(carry: list[Any]) -> list[Any]:
+            before = row.trial(carry[:own])
+            z = [-x for x in answer(before.e)]
+            self.place.tree.mark()
+            step, steps = Steps(len(delta), carry[own:-1]).next(z)
+            after = drnea(self.place, [x + dx for x, dx in zip(before.delta, step, strict=True)])
+            return [*row.of(after), *steps.flat(), carry[-1] + 1.0]
+
+        def ends(carry: list[Any]) -> Any:
+            return (carry[0] <= self.small) | logical_not(carry[0] < NEVER)
+
+        last = repeat(turn, [*row.of(first), *Steps(len(delta)).flat(), 0.0], until=ends, at_most=at_most)
+        return Found(row.trial(last[:own]), last[-1], first.square)
+
+    def newton(self, delta: Sequence[Any], at_most: int, like: Trial | None = None) -> Found:
+        """δ ← δ - α (∂e/∂δ)⁻¹ e, with α = 1, or halved until it makes |e| smaller. The first turn tries δ itself."""
+        row = Row(like or self._unknown())
+        begin = [NEVER, *row.of(self._unknown(delta))[1:]]
+        own = len(begin)
+
+        def turn(carry: list[Any]) -> list[Any]:
+            best, direction, (alpha, first, count) = row.trial(carry[:own]), carry[own:-3], carry[-3:]
+            trial = drnea(self.place, _less(best.delta, [alpha * x for x in direction]))
+            better = trial.square < best.square
+            self.place.tree.mark()
+            direction = when(better & self._large(trial.square), lambda: self._direction(trial), direction)
+            kept = [where(better, a, b) for a, b in zip(row.of(trial), carry[:own], strict=True)]
+            first = where(count < 0, trial.square, first)
+            return [*kept, *direction, where(better, 1.0, 0.5 * alpha), first, count + 1.0]
+
+        def ends(carry: list[Any]) -> Any:
+            square, alpha, count = carry[0], carry[-3], carry[-1]
+            return (count >= 0) & ((square <= self.small) | logical_not(square < NEVER) | (alpha < SHORTEST))
+
+        last = repeat(turn, [*begin, *([0.0] * len(delta)), 1.0, 0.0, -1.0], until=ends, at_most=at_most + 1)
+        return Found(row.trial(last[:own]), last[-1], last[-2])
+
+    def rescued(self, found: Found, near: Any, delta: Sequence[Any], at_most: int) -> Found:
+        """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find.
+
+        They go on from what was found if that was near and is upright, else they begin with another δ: the equations
+        may have several solutions, and the one that is meant is near where the robot is.
+        """
+        row, trial = Row(found.trial), found.trial
+
+        def again() -> list[Any]:
+            useful = (found.first <= near) & (trial.square <= found.first) & (trial.upright >= LEAST_W)
+            begin = [where(useful, a, b) for a, b in zip(trial.delta, delta, strict=True)]
+            newton = self.newton(begin, at_most, trial)
+            return [*row.of(newton.trial), found.iterations + newton.iterations]
+
+        self.place.tree.mark()
+        failed = logical_not(self.good(trial) & (found.first <= near))
+        values = when(failed, again, [*row.of(trial), found.iterations])
+        return Found(row.trial(values[:-1]), values[-1], found.first)
+
+    def _large(self, square: Any) -> Any:
+        return logical_not(square <= self.small)
+
+    def _direction(self, trial: Trial) -> list[Any]:
+        """The Newton step, in the coordinates of δ."""
+        tree = self.place.tree
+        step = newton_step(self.place, algorithms.integrate(tree, self.place.q, trial.delta), trial)
+        for _, _, joint in tree.outward():
+            step[joint.v] = joint.joint.rate(trial.delta[joint.v], step[joint.v])
+        return step
+
+    def _unknown(self, delta: Sequence[Any] | None = None) -> Trial:
+        """A trial before there is any; None for what is not known yet, or zeros to begin with."""
+        nothing: Any = None if delta is None else 0.0
+        nv, bodies = self.place.tree.nv, len(self.place.tree.parent)
+        zero = Vector(nothing, nothing, nothing)
+        e = [nothing] * nv
+        after = [Force.zero(), *([Force(zero, zero)] * (bodies - 1))]
+        return Trial(e if delta is None else list(delta), e, nothing, nothing, after, e, [], [])
+
+
+class Row:
+    """Trials as lists of numbers, |e|² first, for loops. What is known of one while tracing is known of all."""
+
+    def __init__(self, like: Trial) -> None:
+        self.nv = len(like.delta)
+        self.known = [x if x is not None and known(x) else None for x in _numbers(like)]
+
+    def of(self, trial: Trial) -> list[Any]:
+        return [x for x, fixed in zip(_numbers(trial), self.known, strict=True) if fixed is None]
+
+    def trial(self, values: Sequence[Any]) -> Trial:
+        """The trial of a list, without what only a Newton step needs."""
+        given = iter(values)
+        numbers = [next(given) if fixed is None else fixed for fixed in self.known]
+        square, upright = numbers[:2]
+        delta, e, spun = (numbers[2 + k * self.nv : 2 + (k + 1) * self.nv] for k in range(3))
+        momenta = numbers[2 + 3 * self.nv :]
+        vectors = [Vector(*momenta[k : k + 3]) for k in range(0, len(momenta), 3)]
+        after = [Force.zero(), *(Force(m, f) for m, f in zip(vectors[::2], vectors[1::2], strict=True))]
+        return Trial(delta, e, square, upright, after, spun, [], [])
+
+
+def _numbers(trial: Trial) -> list[Any]:
+    momenta = [x for force in trial.after[1:] for vector in force for x in vector]
+    return [trial.square, trial.upright, *trial.delta, *trial.e, *trial.spun, *momenta]
+
+
+def _less(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
+    return [a - b for a, b in zip(x, y, strict=True)]

@@ -1,0 +1,139 @@
+"""The variational integrator: steps that make the discrete action stationary, in time linear in the bodies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight import algorithms
+from featherweight.algorithms.linear import is_zero
+from featherweight.integrators.integrator import Advanced, External, Integrator
+from featherweight.integrators.variational.drnea import Place
+from featherweight.integrators.variational.forces import Braked, with_springs
+from featherweight.integrators.variational.guesses import GUESSES, MEMORY, extrapolated, remembered
+from featherweight.integrators.variational.legendre import read_out, start
+from featherweight.integrators.variational.solve import Found, Search
+from featherweight.model import Tree
+from featherweight.scalar import maximum, sqrt, where
+
+SOLVERS = ("riqn", "newton", "broyden")
+NEAR = 0.1  # |e| of a first δ that steps before this one suggest, over the largest impulse
+TINY = 1e-60  # of |e|²: what is not to be told from rest
+
+
+@dataclass(frozen=True)
+class Variational(Integrator):
+    """Order 2, symplectic, momentum kept; no drift of the energy.
+
+    Args:
+        solver: "riqn", quasi-Newton steps; "newton"; or "broyden". Where it fails, Newton steps begin anew from h v.
+        guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v
+            and what the steps before this one let expect.
+        tolerance: largest |e| over the largest impulse of a joint.
+        absolute: largest |e| [N m s or N s], in place of `tolerance`.
+        iterations: most quasi-Newton steps, and most Newton steps.
+    """
+
+    solver: str = "riqn"
+    guess: str = "extrapolated"
+    tolerance: float = 1e-12
+    absolute: float | None = None
+    iterations: int = 30
+
+    solves = True
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver: expected one of {', '.join(map(repr, SOLVERS))}, got {self.solver!r}")
+        if self.guess not in GUESSES:
+            raise ValueError(f"guess: expected one of {', '.join(map(repr, GUESSES))}, got {self.guess!r}")
+        for name in ("tolerance", "absolute"):
+            value = getattr(self, name)
+            if value is None and name == "absolute":
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+                raise ValueError(f"{name}: expected a number > 0, got {value!r}")
+        if isinstance(self.iterations, bool) or not isinstance(self.iterations, int) or self.iterations < 1:
+            raise ValueError(f"iterations: expected a whole number of 1 or more, got {self.iterations!r}")
+
+    def state_size(self, nv: int) -> int:
+        return MEMORY * nv if self.guess == "extrapolated" else 0
+
+    def advance(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any, external: External | None,
+        state: Sequence[Any],
+    ) -> Advanced:  # fmt: skip
+        if tree.coupled and self.solver == "newton":
+            raise ValueError(
+                "solver: Newton steps do not know of mimic joints yet, and this robot has some; use 'riqn'"
+            )
+        # where the step begins: momentum, and half of the impulses
+        braked = Braked.of(tree, q, v, h)
+        pushed = None if external is None else external(q, v)
+        forces = with_springs(tree, q, tau)
+        begin = start(tree, q, v, h, forces, pushed)
+        largest: Any = 0.0
+        for p in begin:
+            largest = maximum(largest, abs(p))
+        size = self.tolerance * largest if self.absolute is None else self.absolute * h
+        place = Place.at(braked.begin, q, begin)
+
+        # the step
+        first = self._guess(tree, q, v, forces, h, pushed, state)
+        search = Search(place, size * size + TINY)
+        found = getattr(search, self.solver)(first, self.iterations)
+        if not tree.coupled and (self.solver, self.guess) != ("newton", "velocity"):
+            near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
+            found = search.rescued(found, near, [h * x for x in v], self.iterations)
+        delta = found.trial.delta
+
+        # where it ends
+        q_after = algorithms.integrate(tree, q, delta)
+        momentum = self._momentum(tree, found, braked.late)
+        ahead = [2 * d / h - x for d, x in zip(delta, v, strict=True)]  # v⁺ to second order, for what is pushed by it
+        pushed = None if external is None else external(q_after, ahead)
+        forces = with_springs(tree, q_after, tau)
+        v_after = read_out(braked.end, q_after, h, found.trial.after, momentum, forces, pushed)
+
+        kept = remembered(tree.nv, state, [d - h * x for d, x in zip(delta, v, strict=True)]) if state else []
+        error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
+        return Advanced(q_after, v_after, kept, found.iterations, error, search.good(found.trial))
+
+    def _guess(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any, state: Any
+    ) -> list[Any]:
+        if self.guess == "rest":
+            return [where(x < 0, 0.0, 0.0) for x in v]  # a zero that is not known while tracing
+        delta = [h * x for x in v]
+        if self.guess == "extrapolated":
+            return [d + c for d, c in zip(delta, extrapolated(tree.nv, state), strict=True)]
+        if self.guess == "dynamics":
+            solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
+            damped = [f - d * x for f, d, x in zip(forces, _damping(tree), v, strict=True)]
+            a, _ = solve(tree, q, v, damped, external)
+            return [d + (0.5 * h * h) * x for d, x in zip(delta, a, strict=True)]
+        return delta
+
+    @staticmethod
+    def _momentum(tree: Tree, found: Found, late: Sequence[Any]) -> list[Any]:
+        """h times the momentum that joints have by themselves: of motors, less what damping takes at the end; and less
+        e, which the step began with too much, so that what is left of the equations is not carried on. A damped joint
+        has lost it by then."""
+        momentum = list(found.trial.spun)
+        for _, _, joint in tree.outward():
+            for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
+                momentum[k] = momentum[k] + armature * found.trial.delta[k]
+                if joint.joint.leader is None:
+                    rest = found.trial.e[k] if is_zero(late[k]) else 0
+                    momentum[k] = momentum[k] - late[k] * found.trial.delta[k] - rest
+        return momentum
+
+
+def _damping(tree: Tree) -> list[Any]:
+    total: list[Any] = [0] * tree.nv
+    for _, _, joint in tree.outward():
+        for k, d in zip(range(joint.v.start, joint.v.stop), joint.damping, strict=True):
+            total[k] = total[k] + d
+    return total
