@@ -51,6 +51,10 @@ class Joint:
         """How u must change so that q ⊕ u moves with v: the inverse of the right Jacobian of ⊕ at u, times v."""
         return list(v)
 
+    def coordinate_rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        """q̇ when the joint moves with v; v itself but for coordinates whose rates are not the velocity."""
+        return list(v)
+
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
         """The velocity after h, in the axes of now."""
         return [v_k + h * a_k for v_k, a_k in zip(v, a, strict=True)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints.joint import Joint
-from featherweight.joints.orientation import explain_unit, not_unit, random_quaternion
+from featherweight.joints.orientation import explain_unit, not_unit, quaternion_rate, random_quaternion
 from featherweight.spatial import (
     Matrix,
     Motion,
@@ -42,6 +42,9 @@ class Spherical(Joint):
 
     def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         return list(right_jacobian_so3_inverse(Vector(*u)) @ Vector(*v))
+
+    def coordinate_rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return quaternion_rate(q, v)
 
     def check(self, q: Sequence[Any]) -> Any:
         return not_unit(q)
