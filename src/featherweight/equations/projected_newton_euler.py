@@ -1,0 +1,167 @@
+"""Projected Newton-Euler: the principle of virtual work keeps of all forces those that move something.
+
+Σ δrᵀ (m r̈ - F) + δφᵀ (Θ ω̇ + ω × Θ ω - Γ) = 0 for all displacements δr = J_P δq, δφ = J_R δq that the joints allow.
+J_P is in world axes; J_R, Θ and ω in those of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Expr, Matrix, S, Symbol, sign
+
+from featherweight.equations.elements import Loads, distance, loads
+from featherweight.equations.equations import Equations
+from featherweight.equations.expressions import column, square
+from featherweight.equations.mechanism import Mechanism
+from featherweight.equations.steps import Step, centres_of_mass
+from featherweight.model import Model
+from featherweight.spatial import Vector
+
+Columns = dict[int, Vector]  # a Jacobian's columns that are not zero, by degree of freedom
+
+
+def projected_newton_euler(
+    model: Model, *, forces: Sequence[Any] = (), motors: Any = "all", coordinates: Sequence[str] | None = None
+) -> Equations:
+    """M a + b + g = τ with M = Σ m J_PᵀJ_P + J_Rᵀ Θ J_R and b = Σ m J_PᵀJ̇_P v + J_Rᵀ(Θ J̇_R v + ω × Θ ω).
+
+    Args:
+        model: numbers or symbols.
+        forces: `Force`, `Moment`, `Spring`, `Damper`, `JointSpring`, `JointDamper`.
+        motors: "all" joints have one, or names of joints, or forces by joint.
+        coordinates: names for q in place of q1, q2 …
+    """
+    mechanism = Mechanism(model, coordinates)
+    acting = loads(mechanism, forces, motors)
+    n, v = model.nv, mechanism.v
+    M = [[S.Zero] * n for _ in range(n)]
+    b, g = [S.Zero] * n, [S.Zero] * n
+    steps = [centres_of_mass(mechanism)]
+
+    # every link: how its centre of mass and its axes move, and what that costs
+    shown: list[tuple[Symbol, Any]] = []
+    for link in mechanism.links:
+        J_P = translation(mechanism, link.body, link.com)
+        J_R = rotation(mechanism, link.body)
+        omega, along = _times(J_R, v), _times(_rate(mechanism, J_P), v)  # ω, J̇_P v
+        turning = link.moment @ _times(_rate(mechanism, J_R), v) + omega.cross(link.moment @ omega)
+        for j in J_P:
+            b[j] = b[j] + link.mass * J_P[j].dot(along)
+            g[j] = g[j] - link.mass * J_P[j].dot(mechanism.tree.gravity)
+            for k in J_P:
+                M[j][k] = M[j][k] + link.mass * J_P[j].dot(J_P[k])
+        for j in J_R:
+            b[j] = b[j] + J_R[j].dot(turning)
+            for k in J_R:
+                M[j][k] = M[j][k] + J_R[j].dot(link.moment @ J_R[k])
+        shown += [(Symbol(f"J_P,{link.name}"), _matrix(J_P, n)), (Symbol(f"J_R,{link.name}"), _matrix(J_R, n))]
+    steps.append(
+        Step(
+            "Jacobians of every link",
+            "δr = J_P δq moves the centre of mass (world axes), δφ = J_R δq turns the link (its own axes). "
+            "Only displacements that the joints allow appear, so the reactions do no work and drop out.",
+            shown,
+        )
+    )
+
+    # motors: inertia of rotors as the joint feels it, and the couple they keep on the parent
+    for i, parent, joint in mechanism.tree.outward():
+        for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
+            M[k][k] = M[k][k] + armature
+        if joint.spin is not None:
+            spin, k = joint.spin.moment, joint.v.start
+            J_R = rotation(mechanism, parent)
+            omega = _times(J_R, v)
+            b[k] = b[k] + spin.dot(_times(_rate(mechanism, J_R), v))
+            for j in J_R:
+                M[j][k], M[k][j] = M[j][k] + J_R[j].dot(spin), M[k][j] + J_R[j].dot(spin)
+                b[j] = b[j] + J_R[j].dot(omega.cross(spin * v[k]))
+
+    tau, D = _projected_loads(mechanism, acting)
+    return Equations.of(
+        "projected Newton-Euler", mechanism, acting, M=square(M), b=column(b), g=column(g), tau=column(tau), D=D, steps=steps
+    )
+
+
+def translation(mechanism: Mechanism, body: int, point: Vector) -> Columns:
+    """J_P of a point of a body, in world axes: ω_k × (r - p_k) + v_k."""
+    r = mechanism.at(body, point)
+    columns: Columns = {}
+    for j, k, s in mechanism.supports(body):
+        column = s.linear + s.angular.cross(r - mechanism.position[j])
+        columns[k] = columns[k] + column if k in columns else column
+    return columns
+
+
+def rotation(mechanism: Mechanism, body: int) -> Columns:
+    """J_R of a body, in its own axes."""
+    R = mechanism.rotation[body]
+    columns: Columns = {}
+    for _, k, s in mechanism.supports(body):
+        column = R.transposed_times(s.angular)
+        columns[k] = columns[k] + column if k in columns else column
+    return columns
+
+
+def _projected_loads(mechanism: Mechanism, acting: Loads) -> tuple[list[Expr], Matrix]:
+    """τ = Σ J_PᵀF + J_RᵀΓ + motors, and the damping matrix D = Σ Jᵀ d J."""
+    n, v = mechanism.model.nv, mechanism.v
+    tau = list(acting.motors)
+    D = [[S.Zero] * n for _ in range(n)]
+    for (body, place), force in acting.forces:
+        for k, J in translation(mechanism, body, place).items():
+            tau[k] = tau[k] + J.dot(force)
+    for body, moment in acting.moments:
+        R = mechanism.rotation[body]
+        for k, J in rotation(mechanism, body).items():
+            tau[k] = tau[k] + J.dot(R.transposed_times(moment))
+    for line in acting.springs:
+        along, length = distance(mechanism, line)
+        pull = line.constant * (1 - line.length / length) if line.length != 0 else line.constant
+        for k, J in _relative(mechanism, line.a, line.b).items():
+            tau[k] = tau[k] - pull * J.dot(along)
+    for line in acting.dampers:
+        along, length = distance(mechanism, line)
+        rows = {k: J.dot(along) / length for k, J in _relative(mechanism, line.a, line.b).items()}  # ∂ℓ/∂q
+        for j, x in rows.items():
+            for k, y in rows.items():
+                D[j][k] = D[j][k] + line.constant * x * y
+    for k, stiffness, stretch in acting.joint_springs:
+        tau[k] = tau[k] - stiffness * stretch
+    for k, damping, _ in acting.joint_dampers:
+        D[k][k] = D[k][k] + damping
+    for k, friction, _ in acting.frictions:
+        tau[k] = tau[k] - friction * sign(v[k])
+    for j in range(n):
+        for k in range(n):
+            tau[j] = tau[j] - D[j][k] * v[k]
+    return tau, square(D)
+
+
+def _relative(mechanism: Mechanism, a: Any, b: Any) -> Columns:
+    """The Jacobian of r_a - r_b."""
+    columns = translation(mechanism, *a)
+    for k, J in translation(mechanism, *b).items():
+        columns[k] = columns[k] - J if k in columns else -J
+    return columns
+
+
+def _times(columns: Columns, v: Sequence[Expr]) -> Vector:
+    """J v."""
+    total = Vector(S.Zero, S.Zero, S.Zero)
+    for k, J in columns.items():
+        total = total + J * v[k]
+    return total
+
+
+def _rate(mechanism: Mechanism, columns: Columns) -> Columns:
+    """J̇."""
+    return {k: mechanism.time.vector(J) for k, J in columns.items()}
+
+
+def _matrix(columns: Columns, n: int) -> Matrix:
+    zero = Vector(S.Zero, S.Zero, S.Zero)
+    return square(zip(*(columns.get(k, zero) for k in range(n)), strict=True))
+
