@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -91,9 +91,6 @@ class Equations:
         for name in ("T", "U"):
             if getattr(self, name) is not None:
                 parts[name] = ring.short(getattr(self, name))
-        if self.joint_forces is not None:
-            parts["joint_forces"] = {name: w.applyfunc(ring.short) for name, w in self.joint_forces.items()}
-            parts["across"] = tuple(map(ring.short, self.across))
         return replace(self, **parts)
 
     def shared(self) -> tuple[list[tuple[Symbol, Expr]], dict[str, Matrix]]:
@@ -293,6 +290,3 @@ def _along_freedoms(mechanism: Mechanism, body: int, across: Sequence[Expr]) -> 
             for axis, x in enumerate(pick(mechanism.subspace[body][k])):
                 total[axis] = total[axis] + x * weight
     return column([*force, *moment])
-
-
-Pick = Callable[[Any], Any]

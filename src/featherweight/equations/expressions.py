@@ -13,6 +13,7 @@ from featherweight import scalar
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import Vector
 
+PIECE = 100  # values in a piece of a traced program
 LONG_NUMBER = 12  # digits of a float that is a root or a cosine, not something a person wrote
 
 
@@ -60,6 +61,8 @@ class Rate:
         if e.is_Pow and self(e.exp) is S.Zero:
             rate = self(e.base)
             return S.Zero if rate is S.Zero else e.exp * e.base ** (e.exp - 1) * rate
+        if isinstance(e, sympy.sign):  # constant but for a jump
+            return S.Zero
         if e.is_Function and not e.is_Piecewise:
             return sympy.Add(*(e.fdiff(k + 1) * self(a) for k, a in enumerate(e.args) if self(a) is not S.Zero))
         if e.is_Piecewise:
@@ -104,6 +107,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     sympy.sin: scalar.sin,
     sympy.cos: scalar.cos,
     sympy.tan: lambda x: scalar.sin(x) / scalar.cos(x),
+    sympy.sqrt: scalar.sqrt,
     sympy.atan2: scalar.atan2,
     sympy.sign: scalar.sign,
     sympy.Abs: scalar.absolute,
@@ -113,16 +117,27 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 
 
 class Evaluation:
-    """Values of expressions over any scalar: floats, NumPy arrays, trace nodes, intervals, other expressions."""
+    """Values of expressions over any scalar: floats, NumPy arrays, trace nodes, intervals.
 
-    def __init__(self, values: Mapping[Symbol, Any], functions: Mapping[Any, Callable[..., Any]] = FUNCTIONS) -> None:
+    `mark` is called every now and then, for scalars that want to know where a piece of the program ends.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[Symbol, Any],
+        functions: Mapping[Any, Callable[..., Any]] = FUNCTIONS,
+        mark: Callable[[], None] | None = None,
+    ) -> None:
         self._known: dict[Any, Any] = dict(values)
         self._functions = functions
+        self._mark = mark
 
     def __call__(self, e: Expr) -> Any:
         known = self._known.get(e)
         if known is None:
             known = self._known[e] = self._value(e)
+            if self._mark is not None and len(self._known) % PIECE == 0:
+                self._mark()
         return known
 
     def _value(self, e: Expr) -> Any:
@@ -148,7 +163,7 @@ class Evaluation:
         if not (2 * exponent).is_Integer:
             raise ValueError(f"expected a whole or half power, got {exponent}")
         whole, half = divmod(abs(int(2 * exponent)), 2)
-        result: Any = scalar.sqrt(base) if half else 1
+        result: Any = self._functions[sympy.sqrt](base) if half else 1
         for _ in range(whole):
             result = result * base
         return 1 / result if exponent < 0 else result
