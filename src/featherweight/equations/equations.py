@@ -11,8 +11,9 @@ import numpy as np
 import sympy
 from sympy import Expr, Matrix, Symbol
 
-from featherweight.equations.expressions import Evaluation, Substitution, column, solve_positive
+from featherweight.equations.expressions import Evaluation, Substitution, column, gradient, solve_positive
 from featherweight.equations.mechanism import Mechanism
+from featherweight.equations.normal_form import short_fraction
 from featherweight.equations.steps import Step
 from featherweight.errors import ModelError
 from featherweight.model import Model
@@ -106,23 +107,22 @@ class Equations:
         """Whether the equations are better read with `shared` pieces."""
         return sum(_operations(e) for part in (self.M, self.b, self.g, self.tau) for e in part) > MANY
 
-    @property
+    @cached_property
     def acceleration(self) -> Matrix:
-        """a = M⁻¹ (τ - b - g)."""
-        return self._acceleration
+        """a = M⁻¹ (τ - b - g): by Cramer's rule for up to three degrees of freedom, which reads well, else by
+        elimination."""
+        if len(self.a) > 3:
+            return column(solve_positive(self.M, self.tau - self.b - self.g))
+        numerators, determinant = self._cramer
+        return column(x / determinant for x in numerators)
 
     @cached_property
-    def _acceleration(self) -> Matrix:
-        return self._solved(self.tau - self.b - self.g)
-
-    def _solved(self, right: Matrix) -> Matrix:
-        """M⁻¹ r: by Cramer's rule for up to three degrees of freedom, which reads better, else by elimination."""
-        n, short = self.M.rows, self.mechanism.ring.short
-        if n > 3:
-            return column(solve_positive(self.M, right))
+    def _cramer(self) -> tuple[list[Expr], Expr]:
+        """adj M (τ - b - g), and det M."""
+        short = self.mechanism.ring.short
         M = self.M.applyfunc(short)
-        determinant = short(M.det(method="berkowitz"))
-        return column(short(x) / determinant for x in M.adjugate() * right.applyfunc(short))
+        right = (self.tau - self.b - self.g).applyfunc(short)
+        return [short(x) for x in M.adjugate() * right], short(M.det(method="berkowitz"))
 
     @cached_property
     def constraint_forces(self) -> Mapping[str, Matrix]:
@@ -135,13 +135,23 @@ class Equations:
             raise AttributeError(f"{self.method} has no constraint forces; featherweight.equations.newton_euler finds them")
         if self.mechanism.tree.coupled:
             raise ModelError("constraint_forces: not for models with mimic joints yet: their gears would share the load")
-        explicit = Substitution(dict(zip(self.a, self.acceleration, strict=True)))
-        short, forces = self.mechanism.ring.short, {}
+        forces = {}
         for name, whole in self.joint_forces.items():
             joint = self.model.joint(name)
             rest = whole - _along_freedoms(self.mechanism, joint.body, self._passed_on(joint.body))
-            forces[name] = rest.applyfunc(lambda e: explicit(short(e)))
+            forces[name] = rest.applyfunc(self._without_acceleration)
         return forces
+
+    def _without_acceleration(self, e: Expr) -> Expr:
+        """An expression that is linear in the accelerations as a function of the state: one fraction if that is short."""
+        short = self.mechanism.ring.short
+        if len(self.a) > 3:
+            return Substitution(dict(zip(self.a, self.acceleration, strict=True)))(e)
+        numerators, determinant = self._cramer
+        constant = Substitution(dict.fromkeys(self.a, sympy.S.Zero))(e)
+        terms = [slope * x for slope, x in zip(gradient(e, self.a), numerators, strict=True)]
+        numerator = short(sympy.Add(constant * determinant, *terms))
+        return short_fraction(self.mechanism.ring, numerator, determinant)
 
     def _passed_on(self, body: int) -> list[Expr]:
         """What acts along the freedoms of a body's joint: motor, spring, damper, less what its rotor takes."""

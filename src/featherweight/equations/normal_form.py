@@ -20,6 +20,7 @@ from featherweight.equations.present import presented
 
 BITS = 8
 DIGIT, HALF = (1 << BITS) - 1, 1 << (BITS - 1)
+COMMON_FACTORS = 400  # pairs of terms up to which fractions are cancelled
 BUDGET = 400_000  # products of terms after which an expression is left as it is
 
 Polynomial = dict[int, Any]
@@ -206,6 +207,14 @@ class Ring:
                 found.append((k, digit))
             k += 1
         return found
+
+
+def short_fraction(ring: Ring, numerator: Expr, denominator: Expr) -> Expr:
+    """A fraction, without what both sides have in common if they are short enough to look."""
+    if len(ring.polynomial(numerator)) * len(ring.polynomial(denominator)) < COMMON_FACTORS:
+        above, below = sympy.fraction(sympy.cancel(sympy.expand(numerator) / sympy.expand(denominator)))
+        return ring.short(above) / ring.short(below)
+    return numerator / denominator
 
 
 def angles_in(expressions: Iterable[Expr]) -> list[Expr]:

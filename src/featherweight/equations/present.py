@@ -110,6 +110,7 @@ def _factored(ring: Ring, terms: dict[Term, Any]) -> Expr:
     """Velocities outside, then functions of the configuration, then parameters with what they share in front."""
     if not terms:
         return S.Zero
+    front, terms = _in_front(ring, terms)
     sums: dict[Expr, dict[Expr, list[Part]]] = defaultdict(lambda: defaultdict(list))
     for (exponents, waves), x in terms.items():
         velocities, functions, parameters = [], list(waves), {}
@@ -133,7 +134,20 @@ def _factored(ring: Ring, terms: dict[Term, Any]) -> Expr:
             bracket = sympy.Add(*(_product(ring, part) for part in _without(own, rest)))
             pieces.append(sympy.Mul(_product(ring, own), bracket) * function)
         total.append(velocity * sympy.Add(*pieces))
-    return sympy.Mul(_product(ring, shared), sympy.Add(*total))
+    return sympy.Mul(_product(ring, shared), sympy.Add(*total)) * front
+
+
+def _in_front(ring: Ring, terms: dict[Term, Any]) -> tuple[Expr, dict[Term, Any]]:
+    """Functions and velocities that all terms have, and the terms without them."""
+    keys = [dict(exponents) for exponents, _ in terms]
+    symbols = {g for g, _ in next(iter(terms))[0] if not ring.generators[g].is_Symbol or ring.generators[g] in ring.v}
+    common = {g: n for g in symbols if (n := min(key.get(g, 0) for key in keys)) > 0}
+    waves = [w for w in next(iter(terms))[1] if all(w in others for _, others in terms)]
+    rest = {}
+    for (exponents, own), x in terms.items():
+        left = tuple((g, n - common.get(g, 0)) for g, n in exponents if n != common.get(g, 0))
+        rest[left, tuple(w for w in own if w not in waves)] = x
+    return sympy.Mul(*waves, *(ring.generators[g] ** n for g, n in common.items())), rest
 
 
 def _shared(parts: list[Part]) -> Part:
