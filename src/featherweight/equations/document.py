@@ -9,7 +9,7 @@ from sympy import Symbol
 
 from featherweight.equations.equations import Equations
 from featherweight.equations.printing import Writer, short_enough
-from featherweight.equations.steps import Step
+from featherweight.equations.steps import Step, labelled
 
 LONG = 1500  # operations of a formula that is not printed
 LARGEST = 20_000  # … and that is not even tried to be shortened
@@ -38,11 +38,11 @@ def formulas(equations: Equations, step: Step) -> list[tuple[Any, Any]]:
 
 
 def all_steps(equations: Equations) -> list[Step]:
-    """The steps of the derivation, then the result, then what follows from it."""
+    """The steps of the derivation, then the result, then the constraint forces of small systems."""
     result = Step("Equations of motion", f"M {_acceleration(equations)} + b + g = τ with", _result(equations))
     steps = [*equations.steps, result]
-    if equations.joint_forces is not None and not equations.mechanism.tree.coupled and len(equations.v) <= 3:
-        reactions = [(Symbol(f"R_{name}"), force) for name, force in equations.constraint_forces.items()]
+    if equations.joint_forces is not None and not equations.mechanism.tree.coupled and len(equations.v) <= 2:
+        reactions = [(labelled("R", name), force) for name, force in equations.constraint_forces.items()]
         steps.append(
             Step(
                 "Constraint forces",

@@ -16,7 +16,7 @@ from featherweight.equations.elements import Loads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import Rate, Substitution, column, square
 from featherweight.equations.mechanism import Mechanism
-from featherweight.equations.steps import Step
+from featherweight.equations.steps import Step, labelled
 from featherweight.model import Model
 from featherweight.spatial import Force as Wrench
 from featherweight.spatial import Motion, Vector
@@ -205,7 +205,7 @@ def _moved(w: Wrench, arm: Vector) -> Wrench:
 
 def reaction_symbols(name: str) -> Wrench:
     """Names for what a joint does to its body: force F and moment N, along the world's axes."""
-    return Wrench(*(Vector(*(Symbol(f"{letter}_{name},{axis}") for axis in "xyz")) for letter in "NF"))
+    return Wrench(*(Vector(*(labelled(letter, name, axis) for axis in "xyz")) for letter in "NF"))
 
 
 def _steps(
@@ -235,8 +235,8 @@ def _steps(
             if joint.armature[k - joint.v.start] == 0 and joint.spin is None and not mechanism.tree.coupled:
                 laws.append((s.dot(unknown), across[k]))
     n, freedoms = model.nb, model.nv
-    motion = [(Symbol(f"omega_{model.names[i]}"), column(kinematics.omega[i])) for i in range(1, n + 1)]
-    motion += [(Symbol(f"p_ddot_{model.names[i]}"), column(kinematics.acceleration[i])) for i in range(1, n + 1)]
+    motion = [(labelled("omega", model.names[i]), column(kinematics.omega[i])) for i in range(1, n + 1)]
+    motion += [(labelled("p_ddot", model.names[i]), column(kinematics.acceleration[i])) for i in range(1, n + 1)]
     return [
         Step("How the bodies move", "Angular velocity, and acceleration of each joint's origin, in world axes.", motion),
         Step(

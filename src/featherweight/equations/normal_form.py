@@ -134,12 +134,13 @@ class Ring:
             if combination is not None:
                 cosine, sine = self._whole(combination)
                 return cosine if isinstance(e, sympy.cos) else sine
-        if e.args and not e.is_Pow:
+        if e.is_Pow and e.exp.is_Rational:  # x^(p/q) = x^n root^r
+            whole, left = divmod(e.exp.p, e.exp.q) if e.exp > 0 else (0, e.exp.p)
+            root = {left * self._place(self.short(e.base) ** Rational(1, e.exp.q)): 1}
+            return self.times(self._power(e.base, whole), root) if whole else root
+        if e.args:
             return {self._place(e.func(*(self.short(a) if isinstance(a, Expr) else a for a in e.args))): 1}
-        if e.is_Pow and e.exp.is_Rational and abs(e.exp.p) > 1:  # √x³ = x √x
-            whole, root = divmod(e.exp.p, e.exp.q)
-            return self.times(self._power(e.base, whole), self.polynomial(e.base ** Rational(root, e.exp.q)))
-        return {self._place(self.short(e.base) ** e.exp if e.is_Pow else e): 1}
+        return {self._place(e): 1}
 
     def _power(self, base: Expr, n: int) -> Polynomial:
         polynomial = self.polynomial(base)
@@ -177,9 +178,31 @@ class Ring:
 
     # ---- back to expressions
 
-    def is_zero(self, e: Expr) -> bool:
-        """Whether an expression vanishes for all values of its symbols."""
-        return not self.polynomial(e)
+    def equal(self, x: Expr, y: Expr) -> bool:
+        """Whether two expressions are equal for all values of their symbols."""
+        return not self._cleared(self.plus(self.polynomial(x), {key: -n for key, n in self.polynomial(y).items()}))
+
+    def _cleared(self, polynomial: Polynomial) -> Polynomial:
+        """Times the sums and roots that it is divided by, which are expanded then: zero if and only if it was."""
+        for k in range(2 * len(self.angles), len(self.generators)):
+            generator = self.generators[k]
+            root = generator.is_Pow and generator.exp == Rational(1, 2)
+            if not (generator.is_Add or root):
+                continue
+            powers = [dict(self.exponents(key)).get(k, 0) for key in polynomial]
+            least = min([0, *powers])
+            if least == 0 and max([0, *powers]) < 2:
+                continue
+            place, total = 1 << (BITS * k), {}
+            inner = self.polynomial(generator.base if root else generator)
+            for (key, x), n in zip(polynomial.items(), powers, strict=True):
+                whole, odd = divmod(n - least, 2) if root else (n - least, 0)
+                term = {key - (n - odd) * place: x}
+                for _ in range(whole):
+                    term = self.times(term, inner)
+                total = self.plus(total, term)
+            polynomial = total
+        return polynomial
 
     def short(self, e: Expr) -> Expr:
         """The same expression, collected: or as it is, if expanding it would take too long."""

@@ -62,17 +62,27 @@ def _sums(ring: Ring, terms: dict[Term, Any]) -> dict[Term, Any]:
     """Products of cosines and sines within a group as cosines and sines of sums: c₁ c₁₂ + s₁ s₁₂ = cos q₂."""
     for members in _groups(ring):
         result: dict[Term, Any] = defaultdict(int)
+        known: dict[tuple[tuple[int, int], ...], list[tuple[tuple[Expr, ...], Any]]] = {}
         for (exponents, waves), x in terms.items():
-            own = {g: n for g, n in exponents if g // 2 in members and g < 2 * len(ring.angles)}
-            others = tuple((g, n) for g, n in exponents if g not in own)
-            for (is_sine, multiples), weight in _waves(members, own).items():
-                angle = sympy.Add(*(m * ring.angles[k] for m, k in zip(multiples, members, strict=True)))
-                wave = sympy.sin(angle) if is_sine else sympy.cos(angle)
-                sign = -1 if wave.could_extract_minus_sign() else 1
-                factor = (sign * wave,) if angle else ()
-                result[others, waves + factor] += MPQ(sign) * weight * x
+            own = tuple((g, n) for g, n in exponents if g // 2 in members and g < 2 * len(ring.angles))
+            others = tuple(e for e in exponents if e not in own)
+            if own not in known:
+                known[own] = _written(ring, members, _waves(members, dict(own)))
+            for factor, weight in known[own]:
+                result[others, waves + factor] += weight * x
         terms = {term: x for term, x in result.items() if x}
     return terms
+
+
+def _written(ring: Ring, members: list[int], waves: dict[Wave, Any]) -> list[tuple[tuple[Expr, ...], Any]]:
+    """Waves as expressions without a sign in front, and their weights."""
+    found = []
+    for (is_sine, multiples), weight in waves.items():
+        angle = sympy.Add(*(m * ring.angles[k] for m, k in zip(multiples, members, strict=True)))
+        wave = sympy.sin(angle) if is_sine else sympy.cos(angle)
+        sign = -1 if wave.could_extract_minus_sign() else 1
+        found.append(((sign * wave,) if angle else (), sign * weight))
+    return found
 
 
 def _waves(members: list[int], powers: dict[int, int]) -> dict[Wave, Any]:

@@ -18,6 +18,7 @@ from featherweight.equations.equations import Equations
 DOTS = {"dot": "\u02d9", "ddot": "\u00a8"}  # accents of MathML
 COMBINING = {"dot": "\u0307", "ddot": "\u0308"}
 SMALL_DENOMINATOR = 16  # fractions up to here stay fractions
+FLAT_BRACKETS = re.compile(r"<mo>\(</mo>((?:(?!<mo>[()]|<mfrac|<msqrt|<mtable).)*)<mo>\)</mo>")  # around one line
 MATH = "http://www.w3.org/1998/Math/MathML"
 
 
@@ -130,7 +131,9 @@ class Writer:
 
     def mathml(self, e: Any) -> str:
         """The same in MathML, without the outermost element."""
-        return str(_MathML(self.names).doprint(decimal(e))).replace("&InvisibleTimes;", "\u2062")
+        text = str(_MathML(self.names).doprint(decimal(e)))
+        text = text.replace("<mo>&InvisibleTimes;</mo>", '<mspace width="0.17em"/>').replace("<mo>-</mo>", "<mo>\u2212</mo>")
+        return FLAT_BRACKETS.sub(r'<mo stretchy="false">(</mo>\1<mo stretchy="false">)</mo>', text)
 
     def text(self, symbol: Symbol) -> str:
         """A symbol in text."""

@@ -15,7 +15,7 @@ from featherweight.equations.elements import Loads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import column, square
 from featherweight.equations.mechanism import Mechanism
-from featherweight.equations.steps import Step, centres_of_mass
+from featherweight.equations.steps import Step, centres_of_mass, labelled
 from featherweight.model import Model
 from featherweight.spatial import Vector
 
@@ -56,7 +56,7 @@ def projected_newton_euler(
             b[j] = b[j] + J_R[j].dot(turning)
             for k in J_R:
                 M[j][k] = M[j][k] + J_R[j].dot(link.moment @ J_R[k])
-        shown += [(Symbol(f"J_P,{link.name}"), _matrix(J_P, n)), (Symbol(f"J_R,{link.name}"), _matrix(J_R, n))]
+        shown += [(labelled("J_P", link.name), _matrix(J_P, n)), (labelled("J_R", link.name), _matrix(J_R, n))]
     steps.append(
         Step(
             "Jacobians of every link",

@@ -21,7 +21,12 @@ class Step:
     formulas: Sequence[tuple[Symbol, Any]] = ()
 
 
+def labelled(letter: str, *labels: str) -> Symbol:
+    """A symbol with words below it: the names of links and joints, axes."""
+    return Symbol(f"{letter}_{','.join(label.replace('_', '-').replace(',', '-') for label in labels)}")
+
+
 def centres_of_mass(mechanism: Mechanism) -> Step:
     """The first step of all that is not about forces."""
-    shown = [(Symbol(f"r_{link.name}"), column(mechanism.at(link.body, link.com))) for link in mechanism.links]
+    shown = [(labelled("r", link.name), column(mechanism.at(link.body, link.com))) for link in mechanism.links]
     return Step("Where the centres of mass are", "In world axes, as functions of the coordinates.", shown)
