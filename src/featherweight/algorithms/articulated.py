@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.algorithms.linear import Factored, factor
+from featherweight.algorithms.linear import Factored, factor, is_zero
 from featherweight.model import Tree, TreeJoint
 from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
 
@@ -47,15 +47,32 @@ def articulated_bodies(tree: Tree, q: Sequence[Any]) -> ArticulatedTree:
     for i, parent, joint in tree.inward():
         U[i], D[i] = joint_inertia(IA[i], S[i], joint)
         if parent > 0:
-            IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], U[i], D[i], joint)
+            IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], S[i], U[i], D[i], joint)
     return ArticulatedTree(X, S, U, D, IA)
 
 
-def felt_by_parent(
-    IA: ArticulatedInertia, X: Transform, U: Sequence[Force], D: Factored, joint: TreeJoint
+def felt_beyond(
+    IA: ArticulatedInertia, S: Sequence[Motion], U: Sequence[Force], D: Factored, joint: TreeJoint
 ) -> ArticulatedInertia:
-    """Xᵀ (I^A - U D⁻¹ Uᵀ) X: what is left of a body's inertia across its free joint."""
+    """I^a = I^A - U D⁻¹ Uᵀ: what is left of a body's inertia across its free joint. Along the joint nothing is left,
+    I^a S = 0, unless a motor's inertia is in D."""
+    Ia = IA.minus_outer(D.right_divide(U), U)
+    if all(map(is_zero, joint.armature)):
+        for s in S:
+            Ia = Ia.without(s)
+    return Ia
+
+
+def felt_by_parent(
+    IA: ArticulatedInertia,
+    X: Transform,
+    S: Sequence[Motion],
+    U: Sequence[Force],
+    D: Factored,
+    joint: TreeJoint,
+) -> ArticulatedInertia:
+    """Xᵀ I^a X, in the parent's coordinates, where a rotor is."""
     if joint.spin is None:
-        return IA.minus_outer(D.right_divide(U), U).seen_through(X)
+        return felt_beyond(IA, S, U, D, joint).seen_through(X)
     U_parent = parent_columns(X, U, joint)
     return IA.seen_through(X).minus_outer(D.right_divide(U_parent), U_parent)

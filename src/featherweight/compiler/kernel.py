@@ -141,13 +141,18 @@ class Kernel:
     def entry(self, *, batch: bool) -> Any:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
         where there is no such path."""
-        from featherweight.compiler.entry import make_entry
+        from featherweight.compiler.fastcall import make_entry
 
         code = self.code(host().width if batch else 1)
         with compiling:
             if code.entry is None:
                 code.entry = make_entry(
-                    code.library["entry"], self.name, code.workspace(), code.library, code.run_many if batch else None
+                    code.library["entry"],
+                    self.name,
+                    code.workspace(),
+                    code.library,
+                    self.outputs,
+                    code.run_many if batch else None,
                 )
             return code.entry
 

@@ -33,11 +33,11 @@ class _Contact:
     inverse: list[Any]
     e: list[Any]
     rho: Any  # step along the surface: less than 1 over the largest eigenvalue of G_tt
-    per_nn: Any  # 1 / G_nn
+    per_n: Any  # step along the normal while it slides: 1 / G_nn, or less where friction works against it
 
     def flat(self) -> list[Any]:
         rows = [y for row in (*self.T, *self.Y) for y in row]
-        return [*rows, *self.G, *self.inverse, *self.e, self.rho, self.per_nn]
+        return [*rows, *self.G, *self.inverse, *self.e, self.rho, self.per_n]
 
     @staticmethod
     def of(dofs: tuple[int, ...], values: Sequence[Any]) -> _Contact:
@@ -151,10 +151,17 @@ class Solver:
         a, b, c = o11 * o22 - o12 * o12, n2 * o12 - n1 * o22, n1 * o12 - n2 * o11
         d, f, g = nn * o22 - n2 * n2, n1 * n2 - nn * o12, nn * o11 - n1 * n1
         determinant, widest = nn * a + n1 * b + n2 * c, maximum(o11, o22) + abs(o12)
-        together = 1.0 / (determinant * (widest * nn))
-        scale, rho, per_nn = together * (widest * nn), together * (determinant * nn), together * (determinant * widest)
+        # a normal impulse changes the friction, which changes the normal velocity by up to μ |G_nt|: where that is more
+        # than G_nn a full step would be turned back by as much and more, for ever
+        stiff = maximum(nn, 0.5 * nn + m.friction * sqrt(n1 * n1 + n2 * n2))
+        together = 1.0 / (determinant * (widest * stiff))
+        scale, rho, per_n = (
+            together * (widest * stiff),
+            together * (determinant * stiff),
+            together * (determinant * widest),
+        )
         inverse = [x * scale for x in (a, b, c, d, f, g)]
-        return _Contact(dofs, list(T), list(Y), [nn, n1, n2, o11, o12, o22], inverse, e, rho, per_nn)
+        return _Contact(dofs, list(T), list(Y), [nn, n1, n2, o11, o12, o22], inverse, e, rho, per_n)
 
     @staticmethod
     def _pushed(contact: _Contact, impulse: Sequence[Any], s: dict[int, Any]) -> list[Any]:
@@ -243,7 +250,7 @@ def _one(c: _Contact, own: Sequence[Any], e: Sequence[Any], mu: float) -> list[A
     def slide() -> list[Any]:
         n, x, y = l_n, l_1, l_2
         for _ in range(SLIDES):
-            n = maximum(0.0, -(b[0] + n1 * x + n2 * y) * c.per_nn)
+            n = maximum(0.0, n - (b[0] + nn * n + n1 * x + n2 * y) * c.per_n)
             v_1, v_2 = b[1] + n1 * n + o11 * x + o12 * y, b[2] + n2 * n + o12 * x + o22 * y
             x, y = _in_disc(x - c.rho * v_1, y - c.rho * v_2, mu * n)
         return [n, x, y]
