@@ -115,6 +115,7 @@ __all__ = [
 _LATE = {
     "actuators": "featherweight.simulation.actuators",
     "contact": "featherweight.contact",
+    "equations": "featherweight.equations",
     "integrators": "featherweight.integrators",
 }
 

@@ -134,7 +134,5 @@ def floating_leg() -> fw.Model:
     )
 
 
-SYMBOLIC = {
-    f.__name__: f for f in (pendulum, cartpole, double_pendulum, planar_arm, skew_arm, top, free_body)
-}
+SYMBOLIC = {f.__name__: f for f in (pendulum, cartpole, double_pendulum, planar_arm, skew_arm, top, free_body)}
 NUMERIC = {f.__name__: f for f in (six_axes, floating_leg)}

@@ -26,7 +26,7 @@ def formulas(equations: Equations, step: Step) -> list[tuple[Any, Any]]:
     short = equations.mechanism.ring.short
     found = []
     for left, right in step.formulas:
-        sides = []
+        sides: list[Any] = []
         for side in (left, right):
             if not short_enough(side, LARGEST):
                 sides.append(None)

@@ -46,7 +46,7 @@ def _plane(equations: Equations) -> tuple[int, int, int] | None:
     for across, right, up in PLANES:
         still = True
         for _ in range(4):
-            value = _sample(equations, rng.uniform(-1.5, 1.5, len(equations.q)))
+            value = _sample(equations, rng.uniform(-1.5, 1.5, len(equations.q)).tolist())
             for i in range(1, len(mechanism.position)):
                 spins = abs(float(value(mechanism.rotation[i][across][across])) - 1) < 1e-9
                 level = abs(float(value(mechanism.position[i][across])) - _offset(equations, i, across)) < 1e-9
@@ -164,7 +164,8 @@ class _Sketch:
         angle = math.degrees(math.atan2(dy, dx))
         self.shapes.append(_segment("rail", (x - 130 * dx, y - 130 * dy), (x + 130 * dx, y + 130 * dy)))
         self.shapes.append(
-            f'<rect class="slide" x="-30" y="-16" width="60" height="32" transform="translate({x:.1f},{y:.1f}) rotate({angle:.1f})"/>'
+            '<rect class="slide" x="-30" y="-16" width="60" height="32" '
+            f'transform="translate({x:.1f},{y:.1f}) rotate({angle:.1f})"/>'
         )
         offset = 34
         a, b = (sx + offset * dy, sy - offset * dx), (x + offset * dy, y - offset * dx)
@@ -211,7 +212,9 @@ class _Sketch:
         nx, ny = -dy / length * 7, dx / length * 7
         steps = [0.0, 0.2, *(0.2 + 0.06 * k + 0.03 for k in range(10)), 0.8, 1.0]
         sides = [0, 0, *((-1) ** k for k in range(10)), 0, 0]
-        path = " ".join(f"{a[0] + t * dx + s * nx:.1f},{a[1] + t * dy + s * ny:.1f}" for t, s in zip(steps, sides, strict=True))
+        path = " ".join(
+            f"{a[0] + t * dx + s * nx:.1f},{a[1] + t * dy + s * ny:.1f}" for t, s in zip(steps, sides, strict=True)
+        )
         self.shapes.append(f'<polyline class="spring" points="{path}"/>')
         self._label((a[0] + b[0]) / 2 + 2 * nx, (a[1] + b[1]) / 2 + 2 * ny - 6, self._symbol(constant))
 
@@ -256,8 +259,9 @@ def curves(t: np.ndarray, series: dict[str, np.ndarray], title: str) -> str:
         sub = f'<tspan dy="3" font-size="9">{escape(below)}</tspan>' if below else ""
         shapes.append(f'<text x="{left + 90 + 48 * k}" y="18" fill="{color}">{escape(base)}{sub}</text>')
     shapes.append(f'<text class="title" x="{left}" y="18">{escape(title)}</text>')
-    for value, y in ((low, height - bottom), (high, 36)):
-        shapes.append(f'<text class="tick" x="{left - 5}" y="{y}" text-anchor="end">{value:.3g}</text>')
+    for value, level in ((low, height - bottom), (high, 36)):
+        shapes.append(f'<text class="tick" x="{left - 5}" y="{level}" text-anchor="end">{value:.3g}</text>')
     for value, place in ((t[0], left), (t[-1], width - 14)):
         shapes.append(f'<text class="tick" x="{place}" y="{height - 16}" text-anchor="middle">{value:.3g} s</text>')
-    return f'<svg class="curves" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">{"".join(shapes)}</svg>'
+    opening = f'<svg class="curves" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">'
+    return f"{opening}{''.join(shapes)}</svg>"

@@ -107,7 +107,7 @@ class Line(NamedTuple):
 class OfJoint(NamedTuple):
     """A constant of a degree of freedom; of a spring, also how far it is stretched."""
 
-    index: int
+    dof: int
     constant: Expr
     stretch: Expr = S.Zero
 
@@ -141,14 +141,11 @@ def loads(mechanism: Mechanism, forces: Sequence[Any], motors: Any) -> Loads:
         elif isinstance(element, Moment):
             body = mechanism.model.frame(element.on).body
             found["moments"].append(BodyMoment(body, _vector(mechanism, "moment", element.moment, element.in_, body)))
-        elif isinstance(element, (Spring, Damper)):
-            ends = (_point(mechanism, type(element).__name__, end) for end in (element.a, element.b))
-            spring = isinstance(element, Spring)
-            constant = _number("stiffness" if spring else "damping", element.stiffness if spring else element.damping)
-            line = Line(*ends, constant, _number("length", element.length) if spring else S.Zero)
-            if line.a == line.b:
-                raise ModelError(f"{element}: expected two different points")
-            found["springs" if spring else "dampers"].append(line)
+        elif isinstance(element, Spring):
+            constant, length = _number("stiffness", element.stiffness), _number("length", element.length)
+            found["springs"].append(_line(mechanism, element, constant, length))
+        elif isinstance(element, Damper):
+            found["dampers"].append(_line(mechanism, element, _number("damping", element.damping), S.Zero))
         elif isinstance(element, JointSpring):
             index, q = _coordinate(mechanism, element.joint)
             stretch = q - _number("rest", element.rest)
@@ -158,8 +155,8 @@ def loads(mechanism: Mechanism, forces: Sequence[Any], motors: Any) -> Loads:
             found["joint_dampers"].append(OfJoint(index, _number("damping", element.damping)))
         else:
             raise TypeError(
-                "forces: expected Force, Moment, Spring, Damper, JointSpring or JointDamper of featherweight.equations, "
-                f"got {type(element).__name__}"
+                "forces: expected Force, Moment, Spring, Damper, JointSpring or JointDamper of featherweight.equations,"
+                f" got {type(element).__name__}"
             )
     acting, inputs = _motors(mechanism, motors)
     return Loads(acting, inputs, **{name: tuple(items) for name, items in found.items()})
@@ -213,7 +210,9 @@ def _tau(mechanism: Mechanism, k: int) -> str:
     named = mechanism.q[0].name != "q1" and mechanism.holonomic
     name = f"tau_{mechanism.q[k].name}" if named else f"tau{k + 1}"
     if name in mechanism.model.symbols:
-        raise ModelError(f"the symbol {name} is a parameter of the model and the force of a motor; rename the parameter")
+        raise ModelError(
+            f"the symbol {name} is a parameter of the model and the force of a motor; rename the parameter"
+        )
     return name
 
 
@@ -235,6 +234,13 @@ def _point(mechanism: Mechanism, what: str, place: Place) -> Point:
     X = frame.X.lift(exact)
     offset = Vector(*map(exact, numbers_or_symbols(f"{what}: point", xyz, (3,)).tolist()))
     return Point(frame.body, X.r + X.E.transposed_times(offset))
+
+
+def _line(mechanism: Mechanism, element: Spring | Damper, constant: Expr, length: Expr) -> Line:
+    a, b = (_point(mechanism, type(element).__name__, end) for end in (element.a, element.b))
+    if a == b:
+        raise ModelError(f"{element}: expected two different points")
+    return Line(a, b, constant, length)
 
 
 def _coordinate(mechanism: Mechanism, name: str) -> tuple[int, Symbol]:

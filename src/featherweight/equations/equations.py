@@ -126,15 +126,19 @@ class Equations:
 
     @cached_property
     def constraint_forces(self) -> Mapping[str, Matrix]:
-        """Reactions of every joint on the body it carries, as functions of (q, v) and the inputs: force [N], then moment
-        [N m] about the joint's origin, in world axes, without what acts along the joint's freedoms.
+        """Reactions of every joint on the body it carries, as functions of (q, v) and the inputs: force [N], then
+        moment [N m] about the joint's origin, in world axes, without what acts along the joint's freedoms.
 
         Along a freedom that turns, that is a couple; along one that slides, a force.
         """
         if self.joint_forces is None:
-            raise AttributeError(f"{self.method} has no constraint forces; featherweight.equations.newton_euler finds them")
+            raise AttributeError(
+                f"{self.method} has no constraint forces; featherweight.equations.newton_euler finds them"
+            )
         if self.mechanism.tree.coupled:
-            raise ModelError("constraint_forces: not for models with mimic joints yet: their gears would share the load")
+            raise ModelError(
+                "constraint_forces: not for models with mimic joints yet: their gears would share the load"
+            )
         forces = {}
         for name, whole in self.joint_forces.items():
             joint = self.model.joint(name)
@@ -143,7 +147,7 @@ class Equations:
         return forces
 
     def _without_acceleration(self, e: Expr) -> Expr:
-        """An expression that is linear in the accelerations as a function of the state: one fraction if that is short."""
+        """An expression that is linear in the accelerations, as a function of the state: one fraction if short."""
         short = self.mechanism.ring.short
         if len(self.a) > 3:
             return Substitution(dict(zip(self.a, self.acceleration, strict=True)))(e)
@@ -197,7 +201,11 @@ class Equations:
         return native(self, names or ("M", "b", "g", "tau"))
 
     def equilibria(
-        self, box: Mapping[Any, tuple[float, float]], *, parameters: Mapping[Any, float] | None = None, inputs: Mapping[Any, float] | None = None
+        self,
+        box: Mapping[Any, tuple[float, float]],
+        *,
+        parameters: Mapping[Any, float] | None = None,
+        inputs: Mapping[Any, float] | None = None,
     ) -> list[Equilibrium]:
         """All states of rest in a box of coordinates, with their stability: proved complete by interval arithmetic.
 
@@ -213,7 +221,7 @@ class Equations:
     def linearize(
         self, q: Sequence[Any] | None = None, v: Sequence[Any] | None = None, *, inputs: Mapping[Any, Any] | None = None
     ) -> tuple[Matrix, Matrix]:
-        """A and B of d(δx)/dt = A δx + B δu, x = (q, v), u the inputs, about a state; the symbols' own if none is given."""
+        """A and B of d(δx)/dt = A δx + B δu, x = (q, v), u the inputs, about a state; about any if none is given."""
         from featherweight.equations.linear import linearize
 
         return linearize(self, q, v, inputs or {})
@@ -267,8 +275,8 @@ def _check_regular(equations: Equations) -> None:
             return
     joint = next(j for j in equations.model.independent_joints if j.v.start <= worst < j.v.stop)
     raise ModelError(
-        f"model {equations.model.name!r}: the mass matrix is singular: joint {joint.name!r} can move without moving any "
-        f"mass; give body {equations.model.names[joint.body]!r} mass or inertia about that axis, or armature="
+        f"model {equations.model.name!r}: the mass matrix is singular: joint {joint.name!r} can move without moving "
+        f"any mass; give body {equations.model.names[joint.body]!r} mass or inertia about that axis, or armature="
     )
 
 

@@ -74,7 +74,7 @@ def _numbers(equations: Equations, parameters: Mapping[Any, float], inputs: Mapp
     missing = [s.name for s in symbols if s.name not in given and s.name not in values]
     if missing:
         raise ValueError(f"equilibria: no value for {', '.join(missing)}; give parameters={{name: number}}")
-    return {s: S(float(given.get(s.name, values.get(s.name)))) for s in symbols}
+    return {s: S(float((values | given)[s.name])) for s in symbols}
 
 
 def _limits(equations: Equations, coordinates: Sequence[Symbol], box: Mapping[Any, Any]) -> list[Interval]:
@@ -91,9 +91,7 @@ def _limits(equations: Equations, coordinates: Sequence[Symbol], box: Mapping[An
     return found
 
 
-def _search(
-    forces: list[Expr], coordinates: list[Symbol], limits: list[Interval]
-) -> list[tuple[np.ndarray, bool]]:
+def _search(forces: list[Expr], coordinates: list[Symbol], limits: list[Interval]) -> list[tuple[np.ndarray, bool]]:
     """Branch and prune: the roots in the box, and whether each is proved."""
     jacobian = [[Rate({q: S.One})(e) for q in coordinates] for e in forces]
 

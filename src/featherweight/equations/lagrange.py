@@ -71,7 +71,7 @@ def lagrange(
         T=T,
         U=weight + elastic,
         D=D,
-        steps=_steps(mechanism, T, weight + elastic, momenta, square(C)),
+        steps=_steps(mechanism, T, weight + elastic, momenta, square(C), column(g), column(tau)),
     )
 
 
@@ -140,9 +140,7 @@ def _power(mechanism: Mechanism, acting: Loads) -> Expr:
 
 def _directions(mechanism: Mechanism) -> list[dict[Symbol, Expr]]:
     """X_j, the columns of N in q̇ = N v: how the coordinates move with one velocity at a time."""
-    return [
-        {q: x for q, rate in mechanism.rates.items() if (x := Rate({v: S.One})(rate)) != 0} for v in mechanism.v
-    ]
+    return [{q: x for q, rate in mechanism.rates.items() if (x := Rate({v: S.One})(rate)) != 0} for v in mechanism.v]
 
 
 def _brackets(mechanism: Mechanism) -> dict[tuple[int, int], dict[int, Expr]]:
@@ -200,7 +198,9 @@ def _coriolis(mechanism: Mechanism, M: list[list[Expr]], along: list[Rate]) -> l
     return C
 
 
-def _steps(mechanism: Mechanism, T: Expr, U: Expr, momenta: list[Expr], C: Matrix) -> list[Step]:
+def _steps(
+    mechanism: Mechanism, T: Expr, U: Expr, momenta: list[Expr], C: Matrix, g: Matrix, tau: Matrix
+) -> list[Step]:
     plain = mechanism.holonomic
     derivative = "d/dt ∂T/∂q̇ - ∂T/∂q + ∂U/∂q = τ" if plain else "d/dt ∂T/∂v - X T + X U = τ + brackets of X"
     return [
@@ -213,5 +213,11 @@ def _steps(mechanism: Mechanism, T: Expr, U: Expr, momenta: list[Expr], C: Matri
             f"{derivative}. Written out, the terms quadratic in the velocities are C v with "
             "C_jk = Σ ½ (∂M_jk/∂q_l + ∂M_jl/∂q_k - ∂M_kl/∂q_j) q̇_l, for which Ṁ - 2C is skew.",
             [(Symbol("C"), C)],
+        ),
+        Step(
+            "Forces",
+            "Gravity is the derivative of its potential. Springs are too, dampers are that of Rayleigh's dissipation, "
+            "and all other forces that of their power F·ṙ by the velocities: together they are τ.",
+            [(Symbol("g"), g), (Symbol("tau"), tau)],
         ),
     ]  # fmt: skip

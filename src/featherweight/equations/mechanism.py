@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import sympy
 from sympy import Expr, S, Symbol
@@ -72,7 +71,13 @@ class Mechanism:
         for k, value in enumerate(values):
             name = stem
             if parameter.shape:
-                name += "_" + (AXES[k // 3] + AXES[k % 3] if parameter.shape == (3, 3) else AXES[k] if len(values) == 3 else str(k + 1))
+                name += "_" + (
+                    AXES[k // 3] + AXES[k % 3]
+                    if parameter.shape == (3, 3)
+                    else AXES[k]
+                    if len(values) == 3
+                    else str(k + 1)
+                )
             if value == 0:
                 symbols.append(S.Zero)
                 continue
@@ -166,7 +171,7 @@ class Mechanism:
             own = joint.transform(self.q)
             turn = _turn(joint, self.q, mount, own)
             before = turns[parent]
-            if turn is not None and before is not None and X.E == one and turn.axis == before.axis:
+            if turn is not None and before is not None and one == X.E and before.axis == turn.axis:
                 # parallel to the joint before: one rotation by the sum of both angles
                 turn = _Turn(turn.axis, before.angle + turn.angle, before.mount)
                 R = before.mount @ joint.joint.transform([turn.angle]).E.T
@@ -178,7 +183,7 @@ class Mechanism:
             self.subspace.append(tuple(_in_world(s, R, mount, own) for s in joint.subspace(self.q)))
 
     def supports(self, body: int) -> list[tuple[int, int, Motion]]:
-        """The joints that move a body: from the root outward, their body, degree of freedom, and motion in world axes."""
+        """The joints that move a body, from the root outward: body, degree of freedom, and motion in world axes."""
         found = []
         for j in reversed(self.tree.path(body)):
             columns = range(self.tree.joints[j].v.start, self.tree.joints[j].v.stop)
@@ -210,8 +215,8 @@ def _turn(joint: TreeJoint, q: Sequence[Symbol], mount: Matrix, X: Transform) ->
         return None
     axis = columns[0].angular
     straight = all(not x.free_symbols for x in axis) and sympy.expand(axis.dot(axis)) == 1
-    starts_together = joint.joint.transform([S.Zero]).E == Matrix.identity()
-    return _Turn(axis, q[joint.q.start], mount) if straight and starts_together else None
+    at_zero = joint.joint.transform([S.Zero])
+    return _Turn(axis, q[joint.q.start], mount) if straight and Matrix.identity() == at_zero.E else None
 
 
 def _in_world(s: Motion, R: Matrix, mount: Matrix, X: Transform) -> Motion:
@@ -222,8 +227,3 @@ def _in_world(s: Motion, R: Matrix, mount: Matrix, X: Transform) -> Motion:
         return mount @ before if before == x else R @ x
 
     return Motion(turned(s.angular), turned(s.linear))
-
-
-def coordinates_of(joint: JointInfo, values: Sequence[Any]) -> Sequence[Any]:
-    """A joint's own part of something that has a number for each coordinate."""
-    return values[joint.q]

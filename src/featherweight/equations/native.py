@@ -70,4 +70,3 @@ def _shape(name: str, part: Any) -> tuple[int, ...]:
     if not isinstance(part, MatrixBase):
         return ()
     return part.shape if name in SQUARE else (part.rows,)
-

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Expr, S, Symbol, sign
+from sympy import Expr, S, sign
 
 from featherweight.equations.elements import Loads, distance, loads
 from featherweight.equations.equations import Equations
@@ -238,7 +238,9 @@ def _steps(
     motion = [(labelled("omega", model.names[i]), column(kinematics.omega[i])) for i in range(1, n + 1)]
     motion += [(labelled("p_ddot", model.names[i]), column(kinematics.acceleration[i])) for i in range(1, n + 1)]
     return [
-        Step("How the bodies move", "Angular velocity, and acceleration of each joint's origin, in world axes.", motion),
+        Step(
+            "How the bodies move", "Angular velocity, and acceleration of each joint's origin, in world axes.", motion
+        ),
         Step(
             "Every body cut free",
             "m r̈ = ΣF, and about the joint's origin c × m r̈ + Θω̇ + ω × Θω = ΣΓ. F and N are what a joint does to the "
@@ -247,13 +249,14 @@ def _steps(
         ),
         Step(
             "Counting",
-            f"{n} bodies have {6 * n} equations. Unknown are {6 * n - freedoms} reactions and {freedoms} accelerations: "
-            f"{6 * n} in all.",
+            f"{n} bodies have {6 * n} equations. Unknown are {6 * n - freedoms} reactions and {freedoms} "
+            f"accelerations: {6 * n} in all.",
         ),
         Step(
             "What the joints pass on",
-            "Along its freedoms a joint passes on only what acts across it. Each body's joint carries all bodies behind "
-            "it: from the last one inward the reactions are known, and these laws are the equations without reactions.",
+            "Along its freedoms a joint passes on only what acts across it. Each body's joint carries all bodies "
+            "behind it: from the last one inward the reactions are known, and these laws are the equations without "
+            "reactions.",
             laws,
         ),
     ]

@@ -193,7 +193,8 @@ class Ring:
             least = min([0, *powers])
             if least == 0 and max([0, *powers]) < 2:
                 continue
-            place, total = 1 << (BITS * k), {}
+            place = 1 << (BITS * k)
+            total: Polynomial = {}
             inner = self.polynomial(generator.base if root else generator)
             for (key, x), n in zip(polynomial.items(), powers, strict=True):
                 whole, odd = divmod(n - least, 2) if root else (n - least, 0)
@@ -262,7 +263,9 @@ def independent(angles: Sequence[Expr]) -> list[Expr]:
     for order in (-1, 1):
         chosen: list[Expr] = []
         whole = True
-        for angle in sorted(angles, key=lambda a: (order * len(_linear(a)), sum(map(abs, _linear(a).values())), str(a))):
+        for angle in sorted(
+            angles, key=lambda a: (order * len(_linear(a)), sum(map(abs, _linear(a).values())), str(a))
+        ):
             vectors = [_linear(a) for a in chosen]
             solution = _solve(vectors, _linear(angle))
             if solution is None:

@@ -173,9 +173,7 @@ def _shared(parts: list[Part]) -> Part:
 def _without(shared: Part, parts: list[Part]) -> list[Part]:
     """The terms, divided by what they share."""
     monomial, number = shared
-    return [
-        ({g: n for g in {*p, *monomial} if (n := p.get(g, 0) - monomial.get(g, 0))}, x / number) for p, x in parts
-    ]
+    return [({g: n for g in {*p, *monomial} if (n := p.get(g, 0) - monomial.get(g, 0))}, x / number) for p, x in parts]
 
 
 def _product(ring: Ring, part: Part) -> Expr:

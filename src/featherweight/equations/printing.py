@@ -132,7 +132,9 @@ class Writer:
     def mathml(self, e: Any) -> str:
         """The same in MathML, without the outermost element."""
         text = str(_MathML(self.names).doprint(decimal(e)))
-        text = text.replace("<mo>&InvisibleTimes;</mo>", '<mspace width="0.17em"/>').replace("<mo>-</mo>", "<mo>\u2212</mo>")
+        text = text.replace("<mo>&InvisibleTimes;</mo>", '<mspace width="0.17em"/>').replace(
+            "<mo>-</mo>", "<mo>\u2212</mo>"
+        )
         return FLAT_BRACKETS.sub(r'<mo stretchy="false">(</mo>\1<mo stretchy="false">)</mo>', text)
 
     def text(self, symbol: Symbol) -> str:

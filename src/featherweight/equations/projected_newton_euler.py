@@ -38,11 +38,12 @@ def projected_newton_euler(
     n, v = model.nv, mechanism.v
     M = [[S.Zero] * n for _ in range(n)]
     b, g = [S.Zero] * n, [S.Zero] * n
-    steps = [centres_of_mass(mechanism)]
 
     # every link: how its centre of mass and its axes move, and what that costs
-    shown: list[tuple[Symbol, Any]] = []
+    jacobians: list[tuple[Symbol, Any]] = []
+    shares: list[tuple[Symbol, Any]] = []
     for link in mechanism.links:
+        before = [row[:] for row in M], b[:]
         J_P = translation(mechanism, link.body, link.com)
         J_R = rotation(mechanism, link.body)
         omega, along = _times(J_R, v), _times(_rate(mechanism, J_P), v)  # ω, J̇_P v
@@ -56,18 +57,14 @@ def projected_newton_euler(
             b[j] = b[j] + J_R[j].dot(turning)
             for k in J_R:
                 M[j][k] = M[j][k] + J_R[j].dot(link.moment @ J_R[k])
-        shown += [(labelled("J_P", link.name), _matrix(J_P, n)), (labelled("J_R", link.name), _matrix(J_R, n))]
-    steps.append(
-        Step(
-            "Jacobians of every link",
-            "δr = J_P δq moves the centre of mass (world axes), δφ = J_R δq turns the link (its own axes). "
-            "Only displacements that the joints allow appear, so the reactions do no work and drop out.",
-            shown,
-        )
-    )
+        jacobians += [(labelled("J_P", link.name), _matrix(J_P, n)), (labelled("J_R", link.name), _matrix(J_R, n))]
+        shares += [
+            (labelled("M", link.name), square(M) - square(before[0])),
+            (labelled("b", link.name), column(b) - column(before[1])),
+        ]
 
     # motors: inertia of rotors as the joint feels it, and the couple they keep on the parent
-    for i, parent, joint in mechanism.tree.outward():
+    for _, parent, joint in mechanism.tree.outward():
         for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
             M[k][k] = M[k][k] + armature
         if joint.spin is not None:
@@ -80,8 +77,17 @@ def projected_newton_euler(
                 b[j] = b[j] + J_R[j].dot(omega.cross(spin * v[k]))
 
     tau, D = _projected_loads(mechanism, acting)
+    steps = _steps(mechanism, jacobians, shares, column(tau), D)
     return Equations.of(
-        "projected Newton-Euler", mechanism, acting, M=square(M), b=column(b), g=column(g), tau=column(tau), D=D, steps=steps
+        "projected Newton-Euler",
+        mechanism,
+        acting,
+        M=square(M),
+        b=column(b),
+        g=column(g),
+        tau=column(tau),
+        D=D,
+        steps=steps,
     )
 
 
@@ -165,3 +171,30 @@ def _matrix(columns: Columns, n: int) -> Matrix:
     zero = Vector(S.Zero, S.Zero, S.Zero)
     return square(zip(*(columns.get(k, zero) for k in range(n)), strict=True))
 
+
+def _steps(mechanism: Mechanism, jacobians: Any, shares: Any, tau: Matrix, D: Matrix) -> list[Step]:
+    damping = [(Symbol("D"), D)] if any(D) else []
+    return [
+        Step(
+            "Virtual work",
+            "Σ δrᵀ(m r̈ - F) + δφᵀ(Θω̇ + ω × Θω - Γ) = 0 for all displacements that the joints allow. Reactions do no "
+            "work along these, and never appear.",
+        ),
+        centres_of_mass(mechanism),
+        Step(
+            "Jacobians of every link",
+            "δr = J_P δq moves the centre of mass (world axes), δφ = J_R δq turns the link (its own axes).",
+            jacobians,
+        ),
+        Step(
+            "What every link adds",
+            "With r̈ = J_P q̈ + J̇_P q̇ and ω̇ likewise: m J_PᵀJ_P + J_RᵀΘJ_R to the mass matrix, "
+            "m J_PᵀJ̇_P q̇ + J_Rᵀ(ΘJ̇_R q̇ + ω × Θω) to b, and -J_Pᵀm g to the weight.",
+            shares,
+        ),
+        Step(
+            "Projected forces",
+            "τ = J_PᵀF + J_RᵀΓ of everything that pulls; of dampers -D q̇ with D = Jᵀd J.",
+            [(Symbol("tau"), tau), *damping],
+        ),
+    ]

@@ -79,6 +79,11 @@ class Inertia:
         return Inertia(m, at, (m * l * l / 12, m * l * l / 12, 0.0))
 
     @property
+    def numbers(self) -> tuple[Any, ...]:
+        """Mass, centre of mass and moment, for whoever asks what kind of numbers they are."""
+        return self.mass, self.com, self.moment_about_com
+
+    @property
     def rigid(self) -> RigidInertia:
         """As spatial inertia about the body's origin."""
         return RigidInertia.about_com(self.mass, Vector(*self.com), Symmetric.of(self.moment_about_com))
@@ -111,13 +116,12 @@ def _moment(value: Any) -> np.ndarray:
 def impossible(inertia: Inertia | RigidInertia) -> str | None:
     """Why no solid body has this inertia, or None if one may have: m > 0, moments about the centre
     of mass not negative, the largest not above the sum of the others. Symbols may stand for such numbers."""
-    own = isinstance(inertia, Inertia)
-    if is_symbolic((inertia.mass, inertia.com, inertia.moment_about_com) if own else inertia):
+    if is_symbolic(inertia.numbers if isinstance(inertia, Inertia) else inertia):
         return None
-    m = float(inertia.mass if own else inertia.m)
+    m = float(inertia.mass if isinstance(inertia, Inertia) else inertia.m)
     if not m > 0:
         return f"its mass is {m:g} kg; a body that moves needs mass > 0"
-    if own:
+    if isinstance(inertia, Inertia):
         # moments about the centre of mass are often had by taking m c² from larger ones
         return impossible_moments(np.array(inertia.moment_about_com), m * min(0.1, math.hypot(*inertia.com)) ** 2)
     c = np.array([float(x) for x in inertia.h]) / m

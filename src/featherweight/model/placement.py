@@ -37,7 +37,7 @@ def real_numbers(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def numbers_or_symbols(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Finite floats of this shape, or an array of objects with SymPy expressions among them, for equations of motion."""
+    """Finite floats of this shape, or objects with SymPy expressions among them, for equations of motion."""
     if not is_symbolic(value):
         return real_numbers(name, value, shape)
     array = np.array(value, dtype=object)

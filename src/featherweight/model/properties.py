@@ -91,7 +91,7 @@ class Rotor:
             raise ModelError(
                 f"{what}: rotor: expected inertia=featherweight.Inertia and placement=featherweight.Placement"
             )
-        if is_symbolic((self.inertia.mass, self.inertia.com, self.inertia.moment_about_com)):
+        if is_symbolic(self.inertia.numbers):
             raise ModelError(f"{what}: rotor: expected numbers, got symbols; use armature= for a symbolic inertia")
         moment = np.array(self.inertia.moment_about_com)
         J = float(a @ moment @ a)

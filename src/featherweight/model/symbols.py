@@ -81,7 +81,8 @@ def with_values(model: Model, values: Mapping[Any, float]) -> Model:
 
 
 def _joint(joint: JointInfo, number: Callable[[Any], Any]) -> JointInfo:
-    return replace(joint, **{name: tuple(map(number, getattr(joint, name))) for name in OF_JOINT})
+    changed: dict[str, Any] = {name: tuple(map(number, getattr(joint, name))) for name in OF_JOINT}
+    return replace(joint, **changed)
 
 
 def _part(part: Part, number: Callable[[Any], Any]) -> Part:
