@@ -31,7 +31,10 @@ def formulas(equations: Equations, step: Step) -> list[tuple[Any, Any]]:
             if not short_enough(side, LARGEST):
                 sides.append(None)
                 continue
-            shortened = side.applyfunc(short) if isinstance(side, sympy.MatrixBase) else short(side)
+            if step.collected:
+                shortened = side
+            else:
+                shortened = side.applyfunc(short) if isinstance(side, sympy.MatrixBase) else short(side)
             sides.append(shortened if short_enough(shortened, LONG) else None)
         found.append((sides[0], sides[1]))
     return found
@@ -39,7 +42,7 @@ def formulas(equations: Equations, step: Step) -> list[tuple[Any, Any]]:
 
 def all_steps(equations: Equations) -> list[Step]:
     """The steps of the derivation, then the result, then the constraint forces of small systems."""
-    result = Step("Equations of motion", f"M {_acceleration(equations)} + b + g = τ with", _result(equations))
+    result = Step("Equations of motion", f"M {_acceleration(equations)} + b + g = τ with", _result(equations), collected=True)
     steps = [*equations.steps, result]
     if equations.joint_forces is not None and not equations.mechanism.tree.coupled and len(equations.v) <= 2:
         reactions = [(labelled("R", name), force) for name, force in equations.constraint_forces.items()]
@@ -49,6 +52,7 @@ def all_steps(equations: Equations) -> list[Step]:
                 "Force and moment of each joint on the body it carries, along the world's axes, as functions of "
                 "configuration, velocity and motors.",
                 reactions,
+                collected=True,
             )
         )
     return steps

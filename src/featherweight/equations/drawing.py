@@ -257,7 +257,7 @@ def curves(t: np.ndarray, series: dict[str, np.ndarray], title: str) -> str:
         shapes.append(f'<polyline fill="none" stroke="{color}" stroke-width="1.8" points="{points}"/>')
         base, _, below = Name.of(name).text.partition("_")
         sub = f'<tspan dy="3" font-size="9">{escape(below)}</tspan>' if below else ""
-        shapes.append(f'<text x="{left + 90 + 48 * k}" y="18" fill="{color}">{escape(base)}{sub}</text>')
+        shapes.append(f'<text x="{left + 90 + 48 * k}" y="18" style="fill:{color}">{escape(base)}{sub}</text>')
     shapes.append(f'<text class="title" x="{left}" y="18">{escape(title)}</text>')
     for value, level in ((low, height - bottom), (high, 36)):
         shapes.append(f'<text class="tick" x="{left - 5}" y="{level}" text-anchor="end">{value:.3g}</text>')

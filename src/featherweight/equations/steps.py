@@ -14,11 +14,12 @@ from featherweight.equations.mechanism import Mechanism
 
 @dataclass(frozen=True)
 class Step:
-    """A heading, a sentence or two, and formulas: a symbol and what it is equal to."""
+    """A heading, a sentence or two, and formulas: a symbol and what it is equal to; `collected` if they are short."""
 
     title: str
     text: str
-    formulas: Sequence[tuple[Symbol, Any]] = ()
+    formulas: Sequence[tuple[Any, Any]] = ()
+    collected: bool = False
 
 
 def labelled(letter: str, *labels: str) -> Symbol:
