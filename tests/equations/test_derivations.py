@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
-from equations.mechanisms import NUMERIC, SYMBOLIC, I_p, L, cartpole, g, m_c, m_p, planar_arm
 
 import featherweight as fw
+from equations.mechanisms import NUMERIC, SYMBOLIC, I_p, L, cartpole, g, m_c, m_p, planar_arm
 from featherweight import equations
 from featherweight.equations.expressions import Rate
 
@@ -27,7 +27,7 @@ def vanishes(e: sympy.Expr) -> bool:
 @methods
 def test_cartpole_is_the_textbooks(method) -> None:
     found = method(cartpole(), coordinates=("x", "theta"))
-    x, theta = found.q
+    _x, theta = found.q
     theta_dot = found.v[1]
     M = sympy.Matrix([[m_c + m_p, m_p * L * sympy.cos(theta)], [m_p * L * sympy.cos(theta), m_p * L**2 + I_p]])
     b = sympy.Matrix([-m_p * L * theta_dot**2 * sympy.sin(theta), 0])
@@ -191,7 +191,7 @@ def test_declared_parameters_become_symbols() -> None:
     )
     found = equations.lagrange(arm).simplified()
     assert {str(s) for s in found.parameters} == {"m_upper", "c_upper_z", "I_upper_yy", "g_z", "d_shoulder"}
-    M, b, gravity, tau = found.lambdify()([0.4], [1.5])
+    M, _b, gravity, tau = found.lambdify()([0.4], [1.5])
     assert np.allclose(M, fw.mass_matrix(arm, [0.4]))
     assert np.allclose(gravity, fw.gravity_force(arm, [0.4]))
     assert np.allclose(tau, fw.passive_force(arm, [0.4], [1.5]))

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 import sympy
-from equations.mechanisms import cartpole, double_pendulum, planar_arm, top
 from hypothesis import given
 from hypothesis import strategies as st
 
 import featherweight as fw
+from equations.mechanisms import cartpole, double_pendulum, planar_arm, top
 from featherweight import equations
 from featherweight.equations import JointDamper, JointSpring, interval
 from featherweight.equations.interval import Interval
@@ -115,8 +115,8 @@ def test_linearised_pendulum() -> None:
     m, L, g = sympy.symbols("m L g", positive=True)
     found = equations.newton_euler(fw.robots.pendulum(mass=m, length=L, gravity=g))
     A, B = found.linearize([0], [0])
-    assert A == sympy.Matrix([[0, 1], [-g / L, 0]])
-    assert B == sympy.Matrix([[0], [1 / (m * L**2)]])
+    assert sympy.Matrix([[0, 1], [-g / L, 0]]) == A
+    assert sympy.Matrix([[0], [1 / (m * L**2)]]) == B
     assert found.linearize([sympy.pi], [0])[0] == sympy.Matrix([[0, 1], [g / L, 0]])
 
 

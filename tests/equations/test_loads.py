@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
-from equations.mechanisms import L, cartpole, double_pendulum, floating_leg, g, m_c, m_p, six_axes, skew_arm
 
 import featherweight as fw
+from equations.mechanisms import L, cartpole, double_pendulum, floating_leg, g, m_c, m_p, six_axes, skew_arm
 from featherweight import equations
 from featherweight.equations import Damper, Force, JointDamper, JointSpring, Moment, Spring
 from featherweight.equations.expressions import Rate

@@ -42,7 +42,9 @@ def formulas(equations: Equations, step: Step) -> list[tuple[Any, Any]]:
 
 def all_steps(equations: Equations) -> list[Step]:
     """The steps of the derivation, then the result, then the constraint forces of small systems."""
-    result = Step("Equations of motion", f"M {_acceleration(equations)} + b + g = τ with", _result(equations), collected=True)
+    result = Step(
+        "Equations of motion", f"M {_acceleration(equations)} + b + g = τ with", _result(equations), collected=True
+    )
     steps = [*equations.steps, result]
     if equations.joint_forces is not None and not equations.mechanism.tree.coupled and len(equations.v) <= 2:
         reactions = [(labelled("R", name), force) for name, force in equations.constraint_forces.items()]
@@ -63,10 +65,11 @@ def _acceleration(equations: Equations) -> str:
 
 
 def _result(equations: Equations) -> list[tuple[Symbol, Any]]:
+    """M, b, g and τ; of large systems as they were derived, with their common pieces first: that is shorter."""
     whole = equations.simplified()
     if not whole.large:
         return [(Symbol(name), getattr(whole, name)) for name in ("M", "b", "g", "tau")]
-    definitions, matrices = whole.shared()
+    definitions, matrices = equations.shared()
     return [*definitions, *((Symbol(name), matrix) for name, matrix in matrices.items())]
 
 

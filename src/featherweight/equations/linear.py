@@ -19,8 +19,10 @@ def linearize(
 
     M is not inverted before it is differentiated: ∂a/∂x = M⁻¹ (∂(τ - b - g)/∂x - (∂M/∂x) a).
     """
-    place = Substitution(_state(equations, q, v, inputs))
-    short = equations.mechanism.ring.short
+    state = _state(equations, q, v, inputs)
+    place = Substitution(state)
+    exact = not any(x.has(sympy.Float) for x in state.values())
+    short = equations.mechanism.ring.short if exact else sympy.sympify  # floats are short already
     states = [*equations.q, *equations.v]
     right = equations.tau - equations.b - equations.g
     M = equations.M.applyfunc(place).applyfunc(short)
@@ -28,8 +30,8 @@ def linearize(
 
     def response(x: Any) -> list[Any]:
         rate = Rate({x: S.One})
-        change = right.applyfunc(rate) - _times(equations.M.applyfunc(rate), a, place)
-        return list(_solve(M, change.applyfunc(place).applyfunc(short)))
+        change = right.applyfunc(rate).applyfunc(place) - equations.M.applyfunc(rate).applyfunc(place) * a
+        return list(_solve(M, change.applyfunc(short)))
 
     kinematic = [[place(Rate({x: S.One})(rate)) for x in states] for rate in equations.mechanism.rates.values()]
     rows = zip(*(response(x) for x in states), strict=True)
@@ -47,17 +49,13 @@ def _state(
         if values is not None and len(values) != len(symbols):
             raise ValueError(f"{name}: expected {len(symbols)} numbers or symbols, got {len(values)}")
         if values is not None:
-            found.update({s: sympy.nsimplify(x, rational=True) for s, x in zip(symbols, values, strict=True)})
+            found.update(dict(zip(symbols, map(sympy.sympify, values), strict=True)))
     known = {str(s): s for s in equations.inputs}
     for name, value in inputs.items():
         if str(name) not in known:
             raise ValueError(f"inputs: there is no input {name}; there are {', '.join(known) or 'none'}")
         found[known[str(name)]] = sympy.sympify(value)
     return found
-
-
-def _times(matrix: Matrix, a: Matrix, place: Substitution) -> Matrix:
-    return matrix.applyfunc(place) * a
 
 
 def _solve(M: Matrix, right: Matrix) -> Matrix:

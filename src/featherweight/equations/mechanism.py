@@ -168,7 +168,7 @@ class Mechanism:
         for i, parent, joint in self.tree.outward():
             X = self.tree.X_tree[i]
             mount = self.rotation[parent] @ X.E.T
-            own = joint.transform(self.q)
+            own = self._own(i, joint)
             turn = _turn(joint, self.q, mount, own)
             before = turns[parent]
             if turn is not None and before is not None and one == X.E and before.axis == turn.axis:
@@ -181,6 +181,17 @@ class Mechanism:
             self.rotation.append(R)
             self.position.append(self.position[parent] + self.rotation[parent] @ X.r + mount @ own.r)
             self.subspace.append(tuple(_in_world(s, R, mount, own) for s in joint.subspace(self.q)))
+
+    def _own(self, i: int, joint: TreeJoint) -> Transform:
+        """X_J(q), if the joint's kind can be written in symbols: those of this package can."""
+        try:
+            return joint.transform(self.q)
+        except TypeError as error:
+            info = self.joint_of(i)
+            raise ModelError(
+                f"joint {info.name!r} ({type(info.kind).__name__}) cannot be written in symbols: {error}; "
+                "use featherweight.scalar for its functions"
+            ) from None
 
     def supports(self, body: int) -> list[tuple[int, int, Motion]]:
         """The joints that move a body, from the root outward: body, degree of freedom, and motion in world axes."""

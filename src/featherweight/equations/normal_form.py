@@ -21,7 +21,7 @@ from featherweight.equations.present import presented
 BITS = 8
 DIGIT, HALF = (1 << BITS) - 1, 1 << (BITS - 1)
 COMMON_FACTORS = 400  # pairs of terms up to which fractions are cancelled
-BUDGET = 400_000  # products of terms after which an expression is left as it is
+BUDGET = 100_000  # products of terms after which an expression is left as it is
 
 Polynomial = dict[int, Any]
 
@@ -209,11 +209,13 @@ class Ring:
         """The same expression, collected: or as it is, if expanding it would take too long."""
         if e.is_Atom:
             return e
-        self.budget = BUDGET
+        before, self.budget = self.budget, BUDGET
         try:
             return self.expression(self.polynomial(e))
         except TooLargeError:
             return e
+        finally:
+            self.budget = before - (BUDGET - self.budget)
 
     def expression(self, polynomial: Polynomial) -> Expr:
         """A readable expression of a normal form."""
