@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side fuzz tables format clean
+.PHONY: demo test check bench side-by-side equations fuzz tables format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +31,9 @@ bench: $(VENV)/.dev  ## peers and ours in one run; a table, and raw data in benc
 
 side-by-side: $(VENV)/.dev  ## both contact models on the Mini Cheetah; numbers and a picture
 	$(BIN)/python benchmarks/side_by_side.py
+
+equations: $(VENV)/.dev  ## equations of motion against sympy.physics.mechanics; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/derive.py
 
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py

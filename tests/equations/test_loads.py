@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 import featherweight as fw
-from equations.mechanisms import L, cartpole, double_pendulum, floating_leg, g, m_c, m_p, six_axes, skew_arm
+from equations.mechanisms import L, cartpole, double_pendulum, floating_leg, free_body, g, m_c, m_p, six_axes, skew_arm
 from featherweight import equations
 from featherweight.equations import Damper, Force, JointDamper, JointSpring, Moment, Spring
 from featherweight.equations.expressions import Rate
@@ -61,20 +61,19 @@ def test_the_three_agree_on_what_acts(name: str) -> None:
         assert found.largest < 1e-12
 
 
-def test_the_three_agree_in_space() -> None:
-    """On a skew arm and on a floating robot, with everything at once."""
-    points = {"skew": ("second", "first"), "floating_leg": ("ankle", "slide")}
-    for model in (skew_arm(), floating_leg()):
-        a, b = points[model.name]
-        elements = [
-            Force((a, (0.1, 0.2, 0.3)), (1, -2, 0.5), in_="body"),
-            Moment(b, (0.3, 0.2, 0.1)),
-            Spring((a, (0.1, 0.2, 0.3)), (b, (0.2, 0.1, 0.4)), 20, 0.3),
-            Damper((a, (0, 0.2, 0.3)), ("world", (1, 1, 1)), 3),
-        ]
-        first, *others = [method(model, forces=elements) for method in METHODS]
-        for other in others:
-            assert equations.agreement(first, other).largest < 1e-12
+@pytest.mark.parametrize(("build", "bodies"), [(skew_arm, ("second", "first")), (free_body, ("body", "world"))])
+def test_the_three_agree_in_space(build, bodies: tuple[str, str]) -> None:
+    """On a skew arm and on a free body, with everything at once."""
+    a, b = bodies
+    elements = [
+        Force((a, (0.1, 0.2, 0.3)), (1, -2, 0.5), in_="body"),
+        Moment(a, (0.3, 0.2, 0.1)),
+        Spring((a, (0.1, 0.2, 0.3)), (b, (0.2, 0.1, 0.4)), 20, 0.3),
+        Damper((a, (0, 0.2, 0.3)), ("world", (1, 1, 1)), 3),
+    ]
+    first, *others = [method(build(), forces=elements) for method in METHODS]
+    for other in others:
+        assert equations.agreement(first, other).largest < 1e-12
 
 
 def test_damping_matrix_is_J_transposed_d_J() -> None:

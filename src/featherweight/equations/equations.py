@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ class Equations:
     g: Matrix
     tau: Matrix
     inputs: tuple[Symbol, ...]
-    steps: tuple[Step, ...]
+    derivation: Callable[[], Sequence[Step]] = field(repr=False)
     C: Matrix | None = None
     T: Expr | None = None
     U: Expr | None = None
@@ -59,13 +59,17 @@ class Equations:
     @staticmethod
     def of(method: str, mechanism: Mechanism, loads: Loads, **parts: Any) -> Equations:
         """What a derivation found, if it can be solved for the accelerations."""
-        parts["steps"] = tuple(parts["steps"])
         symbols = {name: column(getattr(mechanism, name)) for name in "qva"}
         equations = Equations(
             method, mechanism.model, **symbols, inputs=loads.inputs, mechanism=mechanism, loads=loads, **parts
         )
         _check_regular(equations)
         return equations
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The derivation, step by step: what is done, and what comes out."""
+        return tuple(self.derivation())
 
     @property
     def parameters(self) -> tuple[Symbol, ...]:

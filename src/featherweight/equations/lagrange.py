@@ -45,7 +45,7 @@ def lagrange(
 
     # mass matrix, and how the energies change with the configuration
     momenta = gradient(T, v)  # ∂T/∂v
-    M = [[short(Rate({x: S.One})(p)) for x in v] for p in momenta]
+    M = [gradient(p, v) for p in momenta]
     C = _coriolis(mechanism, M, along)
     g = [X(weight) for X in along]
 
@@ -71,7 +71,7 @@ def lagrange(
         T=T,
         U=weight + elastic,
         D=D,
-        steps=_steps(mechanism, T, weight + elastic, momenta, square(C), column(g), column(tau)),
+        derivation=lambda: _steps(mechanism, T, weight + elastic, momenta, square(C), column(g), column(tau)),
     )
 
 

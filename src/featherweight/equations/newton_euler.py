@@ -22,6 +22,7 @@ from featherweight.spatial import Force as Wrench
 from featherweight.spatial import Motion, Vector
 
 ZERO = Vector(S.Zero, S.Zero, S.Zero)
+NOTHING = Wrench(ZERO, ZERO)
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,14 @@ def newton_euler(
     weight = [_weight(mechanism, i) for i in range(model.nb + 1)]
     applied, across = _applied(mechanism, kinematics, acting)
     _rotors(mechanism, kinematics, inertial)
-    steps = _steps(mechanism, kinematics, inertial, weight, applied, across)
+    own = inertial[:], weight[:], applied[:]
 
     # inward: a body's joint carries the body and everything behind it
     for i, parent, _ in mechanism.tree.inward():
         arm = mechanism.position[i] - mechanism.position[parent]
         for wrenches in (inertial, weight, applied):
-            wrenches[parent] = wrenches[parent] + _moved(wrenches[i], arm)
+            if wrenches[i] is not NOTHING:
+                wrenches[parent] = wrenches[parent] + _moved(wrenches[i], arm)
 
     # along its freedoms a joint passes on only what acts across it: n equations without reactions
     rows, g, tau = [S.Zero] * model.nv, [S.Zero] * model.nv, list(across)
@@ -90,7 +92,7 @@ def newton_euler(
         tau=column(tau),
         joint_forces={name: column([*w.force, *w.moment]) for name, w in whole.items()},
         across=tuple(across),
-        steps=steps,
+        derivation=lambda: _steps(mechanism, kinematics, *own, across),
     )
 
 
@@ -162,7 +164,7 @@ def _rotors(mechanism: Mechanism, kinematics: Kinematics, inertial: list[Wrench]
 
 def _applied(mechanism: Mechanism, kinematics: Kinematics, acting: Loads) -> tuple[list[Wrench], list[Expr]]:
     """Forces on each body about its origin, and what acts across each joint: motors, joint springs and dampers."""
-    wrenches = [Wrench(ZERO, ZERO) for _ in mechanism.position]
+    wrenches = [NOTHING for _ in mechanism.position]
 
     def push(body: int, place: Vector, force: Vector) -> None:
         wrenches[body] = wrenches[body] + Wrench((mechanism.rotation[body] @ place).cross(force), force)

@@ -7,6 +7,7 @@ J_P is in world axes; J_R, Θ and ω in those of the body.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sympy import Expr, Matrix, S, Symbol, sign
@@ -14,7 +15,7 @@ from sympy import Expr, Matrix, S, Symbol, sign
 from featherweight.equations.elements import Loads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import column, square
-from featherweight.equations.mechanism import Mechanism
+from featherweight.equations.mechanism import Link, Mechanism
 from featherweight.equations.steps import Step, centres_of_mass, labelled
 from featherweight.model import Model
 from featherweight.spatial import Vector
@@ -40,28 +41,13 @@ def projected_newton_euler(
     b, g = [S.Zero] * n, [S.Zero] * n
 
     # every link: how its centre of mass and its axes move, and what that costs
-    jacobians: list[tuple[Symbol, Any]] = []
-    shares: list[tuple[Symbol, Any]] = []
-    for link in mechanism.links:
-        before = [row[:] for row in M], b[:]
-        J_P = translation(mechanism, link.body, link.com)
-        J_R = rotation(mechanism, link.body)
-        omega, along = _times(J_R, v), _times(_rate(mechanism, J_P), v)  # ω, J̇_P v
-        turning = link.moment @ _times(_rate(mechanism, J_R), v) + omega.cross(link.moment @ omega)
-        for j in J_P:
-            b[j] = b[j] + link.mass * J_P[j].dot(along)
-            g[j] = g[j] - link.mass * J_P[j].dot(mechanism.tree.gravity)
-            for k in J_P:
-                M[j][k] = M[j][k] + link.mass * J_P[j].dot(J_P[k])
-        for j in J_R:
-            b[j] = b[j] + J_R[j].dot(turning)
-            for k in J_R:
-                M[j][k] = M[j][k] + J_R[j].dot(link.moment @ J_R[k])
-        jacobians += [(labelled("J_P", link.name), _matrix(J_P, n)), (labelled("J_R", link.name), _matrix(J_R, n))]
-        shares += [
-            (labelled("M", link.name), square(M) - square(before[0])),
-            (labelled("b", link.name), column(b) - column(before[1])),
-        ]
+    shares = [_share(mechanism, link) for link in mechanism.links]
+    for share in shares:
+        for j in share.J_P:
+            b[j] = b[j] + share.b[j]
+            g[j] = g[j] - share.link.mass * share.J_P[j].dot(mechanism.tree.gravity)
+            for k in share.J_P:
+                M[j][k] = M[j][k] + share.M[max(j, k), min(j, k)]
 
     # motors: inertia of rotors as the joint feels it, and the couple they keep on the parent
     for _, parent, joint in mechanism.tree.outward():
@@ -77,7 +63,6 @@ def projected_newton_euler(
                 b[j] = b[j] + J_R[j].dot(omega.cross(spin * v[k]))
 
     tau, D = _projected_loads(mechanism, acting)
-    steps = _steps(mechanism, jacobians, shares, column(tau), D)
     return Equations.of(
         "projected Newton-Euler",
         mechanism,
@@ -87,8 +72,39 @@ def projected_newton_euler(
         g=column(g),
         tau=column(tau),
         D=D,
-        steps=steps,
+        derivation=lambda: _steps(mechanism, shares, column(tau), D),
     )
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one link adds: its Jacobians, entries of M (the lower triangle) and of b."""
+
+    link: Link
+    J_P: Columns
+    J_R: Columns
+    M: dict[tuple[int, int], Expr]
+    b: dict[int, Expr]
+
+
+def _share(mechanism: Mechanism, link: Link) -> Share:
+    """m J_PᵀJ_P + J_RᵀΘJ_R and m J_PᵀJ̇_P v + J_Rᵀ(Θ J̇_R v + ω × Θω)."""
+    v, moment = mechanism.v, link.moment
+    J_P, J_R = translation(mechanism, link.body, link.com), rotation(mechanism, link.body)
+    along = _times(_rate(mechanism, J_P), v) * link.mass  # m J̇_P v
+    turns = any(moment)
+    if turns:
+        momenta = {k: moment @ J for k, J in J_R.items()}  # Θ J_R
+        omega = _times(J_R, v)
+        gyration = moment @ _times(_rate(mechanism, J_R), v) + omega.cross(_times(momenta, v))
+    M: dict[tuple[int, int], Expr] = {}
+    b: dict[int, Expr] = {}
+    for j in J_P:
+        b[j] = J_P[j].dot(along) + (J_R[j].dot(gyration) if turns else 0)
+        for k in J_P:
+            if k <= j:
+                M[j, k] = link.mass * J_P[j].dot(J_P[k]) + (J_R[j].dot(momenta[k]) if turns else 0)
+    return Share(link, J_P, J_R, M, b)
 
 
 def translation(mechanism: Mechanism, body: int, point: Vector) -> Columns:
@@ -172,8 +188,17 @@ def _matrix(columns: Columns, n: int) -> Matrix:
     return square(zip(*(columns.get(k, zero) for k in range(n)), strict=True))
 
 
-def _steps(mechanism: Mechanism, jacobians: Any, shares: Any, tau: Matrix, D: Matrix) -> list[Step]:
+def _steps(mechanism: Mechanism, shares: list[Share], tau: Matrix, D: Matrix) -> list[Step]:
+    n = mechanism.model.nv
     damping = [(Symbol("D"), D)] if any(D) else []
+    jacobians: list[tuple[Symbol, Any]] = []
+    added: list[tuple[Symbol, Any]] = []
+    for share in shares:
+        name = share.link.name
+        entries = [[share.M.get((max(j, k), min(j, k)), S.Zero) for k in range(n)] for j in range(n)]
+        jacobians += [(labelled("J_P", name), _matrix(share.J_P, n)), (labelled("J_R", name), _matrix(share.J_R, n))]
+        added.append((labelled("M", name), square(entries)))
+        added.append((labelled("b", name), column(share.b.get(j, S.Zero) for j in range(n))))
     return [
         Step(
             "Virtual work",
@@ -190,7 +215,7 @@ def _steps(mechanism: Mechanism, jacobians: Any, shares: Any, tau: Matrix, D: Ma
             "What every link adds",
             "With r̈ = J_P q̈ + J̇_P q̇ and ω̇ likewise: m J_PᵀJ_P + J_RᵀΘJ_R to the mass matrix, "
             "m J_PᵀJ̇_P q̇ + J_Rᵀ(ΘJ̇_R q̇ + ω × Θω) to b, and -J_Pᵀm g to the weight.",
-            shares,
+            added,
         ),
         Step(
             "Projected forces",
