@@ -10,6 +10,7 @@ import sympy
 from sympy import Expr, Matrix, Rational, S, Symbol
 
 from featherweight import scalar
+from featherweight.equations.nought import NOUGHT, sparse
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import Vector
 
@@ -19,6 +20,8 @@ LONG_NUMBER = 12  # digits of a float that is a root or a cosine, not something 
 
 def exact(x: Any) -> Expr:
     """A model's number as an exact one: 9.81 is 981/100, 0.7071067811865476 is √2/2."""
+    if x is NOUGHT or (not is_symbolic(x) and x == 0):
+        return NOUGHT
     if is_symbolic(x):
         floats = x.atoms(sympy.Float)
         return x.xreplace({f: exact(float(f)) for f in floats}) if floats else x
@@ -71,7 +74,7 @@ class Rate:
 
     def vector(self, v: Vector) -> Vector:
         """The rate of each component."""
-        return v.lift(self)
+        return v.lift(self).lift(sparse)
 
 
 class Substitution:
@@ -83,7 +86,11 @@ class Substitution:
     def __call__(self, e: Any) -> Any:
         known = self._known.get(e)
         if known is None:
-            known = e.func(*map(self, e.args)) if e.args else e
+            args = [self(a) for a in e.args]
+            if e.is_Mul and S.Zero in args:
+                known = S.Zero
+            else:
+                known = e.func(*args) if args else e
             self._known[e] = known
         return known
 

@@ -17,6 +17,7 @@ from featherweight.equations.elements import Loads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import Rate, column, gradient, square
 from featherweight.equations.mechanism import Mechanism
+from featherweight.equations.nought import sparse
 from featherweight.equations.steps import Step, centres_of_mass
 from featherweight.model import Model
 from featherweight.spatial import Vector
@@ -80,8 +81,8 @@ def _kinetic(mechanism: Mechanism) -> Expr:
     time, short = mechanism.time, mechanism.ring.short
     omega = [Vector(S.Zero, S.Zero, S.Zero)]
     for R in mechanism.rotation[1:]:
-        turning = R.T @ R.lift(time)
-        omega.append(Vector(short(turning.z.y), short(turning.x.z), short(turning.y.x)))
+        turning = R.T @ R.lift(time).lift(sparse)
+        omega.append(Vector(turning.z.y, turning.x.z, turning.y.x).lift(short).lift(sparse))
     twice = S.Zero
     for link in mechanism.links:
         r_dot = time.vector(mechanism.at(link.body, link.com))
@@ -132,7 +133,7 @@ def _power(mechanism: Mechanism, acting: Loads) -> Expr:
         power = power + mechanism.time.vector(mechanism.at(body, place)).dot(force)
     for body, moment in acting.moments:
         R = mechanism.rotation[body]
-        turning = R.T @ R.lift(mechanism.time)
+        turning = R.T @ R.lift(mechanism.time).lift(sparse)
         omega = Vector(turning.z.y, turning.x.z, turning.y.x)
         power = power + (R @ omega).dot(moment)
     return power

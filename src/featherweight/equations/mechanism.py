@@ -12,6 +12,7 @@ from sympy import Expr, S, Symbol
 
 from featherweight.equations.expressions import Rate, exact
 from featherweight.equations.normal_form import Ring, angles_in, independent
+from featherweight.equations.nought import sparse
 from featherweight.errors import ModelError
 from featherweight.model import JointInfo, Model, TreeJoint
 from featherweight.model.parameters import Parameter
@@ -174,7 +175,7 @@ class Mechanism:
             if turn is not None and before is not None and one == X.E and before.axis == turn.axis:
                 # parallel to the joint before: one rotation by the sum of both angles
                 turn = _Turn(turn.axis, before.angle + turn.angle, before.mount)
-                R = before.mount @ joint.joint.transform([turn.angle]).E.T
+                R = before.mount @ joint.joint.transform([turn.angle]).E.T.lift(sparse)
             else:
                 R = mount @ own.E.T
             turns.append(turn)
@@ -185,7 +186,7 @@ class Mechanism:
     def _own(self, i: int, joint: TreeJoint) -> Transform:
         """X_J(q), if the joint's kind can be written in symbols: those of this package can."""
         try:
-            return joint.transform(self.q)
+            return joint.transform(self.q).lift(sparse)
         except TypeError as error:
             info = self.joint_of(i)
             raise ModelError(
@@ -204,6 +205,10 @@ class Mechanism:
     def at(self, body: int, point: Vector) -> Vector:
         """Where a point of a body is in the world."""
         return self.position[body] + self.rotation[body] @ point
+
+    def arm(self, a: int, b: int) -> Vector:
+        """From the origin of one body to that of another."""
+        return (self.position[b] - self.position[a]).lift(sparse)
 
     def joint_of(self, body: int) -> JointInfo:
         """The joint that carries a body."""
@@ -234,7 +239,7 @@ def _in_world(s: Motion, R: Matrix, mount: Matrix, X: Transform) -> Motion:
     """A motion of a body in world axes. What the joint's own rotation leaves alone is turned by its mount."""
 
     def turned(x: Vector) -> Vector:
-        before = X.E.transposed_times(x).lift(sympy.expand)
-        return mount @ before if before == x else R @ x
+        before = X.E.transposed_times(x).lift(sympy.expand).lift(sparse)
+        return mount @ before if before == x else R @ x.lift(sparse)
 
     return Motion(turned(s.angular), turned(s.linear))

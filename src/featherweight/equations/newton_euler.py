@@ -16,12 +16,13 @@ from featherweight.equations.elements import Loads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import Rate, Substitution, column, square
 from featherweight.equations.mechanism import Mechanism
+from featherweight.equations.nought import NOUGHT, sparse
 from featherweight.equations.steps import Step, labelled
 from featherweight.model import Model
 from featherweight.spatial import Force as Wrench
 from featherweight.spatial import Motion, Vector
 
-ZERO = Vector(S.Zero, S.Zero, S.Zero)
+ZERO = Vector(NOUGHT, NOUGHT, NOUGHT)
 NOTHING = Wrench(ZERO, ZERO)
 
 
@@ -59,7 +60,7 @@ def newton_euler(
 
     # inward: a body's joint carries the body and everything behind it
     for i, parent, _ in mechanism.tree.inward():
-        arm = mechanism.position[i] - mechanism.position[parent]
+        arm = mechanism.arm(parent, i)
         for wrenches in (inertial, weight, applied):
             if wrenches[i] is not NOTHING:
                 wrenches[parent] = wrenches[parent] + _moved(wrenches[i], arm)
@@ -98,13 +99,13 @@ def newton_euler(
 
 def _kinematics(mechanism: Mechanism) -> Kinematics:
     """Outward: velocities and accelerations, each from those of the body before."""
-    v, a, R, p = mechanism.v, mechanism.a, mechanism.rotation, mechanism.position
+    v, a, R = mechanism.v, mechanism.a, mechanism.rotation
     omega, alpha, velocity, acceleration = [ZERO], [ZERO], [ZERO], [ZERO]
     for i, parent, joint in mechanism.tree.outward():
         moves = _combined(mechanism.subspace[i], v[joint.v])  # what the joint adds
         changes = _combined(mechanism.subspace[i], a[joint.v])
-        bias = joint.bias(mechanism.q, v)  # of joints whose axes turn within the body
-        turn, arm = omega[parent], p[i] - p[parent]
+        bias = joint.bias(mechanism.q, v).lift(sparse)  # of joints whose axes turn within the body
+        turn, arm = omega[parent], mechanism.arm(parent, i)
         omega.append(turn + moves.angular)
         alpha.append(alpha[parent] + changes.angular + R[i] @ bias.angular + omega[i].cross(moves.angular))
         velocity.append(velocity[parent] + turn.cross(arm) + moves.linear)
@@ -223,7 +224,7 @@ def _steps(
     for i in range(1, model.nb + 1):
         force = reaction_symbols(mechanism.joint_of(i).name)
         for child in model.children(i):
-            arm = mechanism.position[child] - mechanism.position[i]
+            arm = mechanism.arm(i, child)
             force = force - _moved(reaction_symbols(mechanism.joint_of(child).name), arm)
         force = force + weight[i] + applied[i]
         balance += [

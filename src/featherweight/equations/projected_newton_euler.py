@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Expr, Matrix, S, Symbol, sign
+from sympy import Add, Expr, Matrix, S, Symbol, sign
 
 from featherweight.equations.elements import Loads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import column, square
 from featherweight.equations.mechanism import Link, Mechanism
+from featherweight.equations.nought import NOUGHT, sparse
 from featherweight.equations.steps import Step, centres_of_mass, labelled
 from featherweight.model import Model
 from featherweight.spatial import Vector
@@ -112,7 +113,7 @@ def translation(mechanism: Mechanism, body: int, point: Vector) -> Columns:
     r = mechanism.at(body, point)
     columns: Columns = {}
     for j, k, s in mechanism.supports(body):
-        column = s.linear + s.angular.cross(r - mechanism.position[j])
+        column = s.linear + s.angular.cross((r - mechanism.position[j]).lift(sparse)).lift(sparse)
         columns[k] = columns[k] + column if k in columns else column
     return columns
 
@@ -122,7 +123,7 @@ def rotation(mechanism: Mechanism, body: int) -> Columns:
     R = mechanism.rotation[body]
     columns: Columns = {}
     for _, k, s in mechanism.supports(body):
-        column = R.transposed_times(s.angular)
+        column = R.transposed_times(s.angular).lift(sparse)
         columns[k] = columns[k] + column if k in columns else column
     return columns
 
@@ -156,9 +157,8 @@ def _projected_loads(mechanism: Mechanism, acting: Loads) -> tuple[list[Expr], M
         D[k][k] = D[k][k] + damping
     for k, friction, _ in acting.frictions:
         tau[k] = tau[k] - friction * sign(v[k])
-    for j in range(n):
-        for k in range(n):
-            tau[j] = tau[j] - D[j][k] * v[k]
+    for row in range(n):
+        tau[row] = tau[row] - Add(*(d * x for d, x in zip(D[row], v, strict=True) if d != 0))
     return tau, square(D)
 
 
@@ -172,7 +172,7 @@ def _relative(mechanism: Mechanism, a: Any, b: Any) -> Columns:
 
 def _times(columns: Columns, v: Sequence[Expr]) -> Vector:
     """J v."""
-    total = Vector(S.Zero, S.Zero, S.Zero)
+    total = Vector(NOUGHT, NOUGHT, NOUGHT)
     for k, J in columns.items():
         total = total + J * v[k]
     return total
