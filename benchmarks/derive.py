@@ -1,8 +1,8 @@
 """Equations of motion against sympy.physics.mechanics, in one run: `make equations`.
 
 Chains of links, planar and spatial, with symbols for all masses, lengths and moments: the time from nothing to the
-unsimplified equations, and the characters it takes to print them. Theirs are the mass matrix and the forcing vector,
-by Lagrange's and by Kane's method; ours are M and b + g, derived, and then collected. SymPy's cache is emptied before each
+unsimplified equations, and the characters it takes to print them. Theirs are the mass matrix and the forcing vector, by
+Lagrange's and by Kane's method; ours are M and b + g, derived, and then collected. SymPy's cache is emptied before each
 derivation. Both are evaluated at a random state and must agree. Then an arm with six axes, from numbers to native code.
 """
 
@@ -29,6 +29,7 @@ sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "tests"))
 
 from bench import machine  # noqa: E402
+
 from equations.mechanisms import six_axes  # noqa: E402
 
 METHODS = (equations.newton_euler, equations.projected_newton_euler, equations.lagrange)

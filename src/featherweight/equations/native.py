@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sympy import MatrixBase, Symbol
+from sympy import MatrixBase, Symbol, srepr
 
 from featherweight.compiler import Argument, Kernel
 from featherweight.equations.equations import Equations
@@ -51,10 +51,27 @@ def native(equations: Equations, names: tuple[str, ...]) -> NativeFunction:
         return [[value(e) for e in (part if isinstance(part, MatrixBase) else [part])] for part in parts], 0
 
     arguments = [Argument("q", (nq,), "nq"), Argument("v", (nv,), "nv"), *(Argument(s.name, (), "") for s in symbols)]
-    kernel = Kernel("lambdify", arguments, shapes, function, lambda _: "")
+    described = f"lambdify {names} {[a.name for a in arguments]} {_program(parts)}"
+    kernel = Kernel("lambdify", arguments, shapes, function, lambda _: "", fingerprint=described)
     defaults = dict.fromkeys((s.name for s in equations.inputs), 0.0)
     defaults.update({s.name: value for s, value in equations.mechanism.values.items()})
     return NativeFunction(kernel, symbols, {n: x for n, x in defaults.items() if n in {s.name for s in symbols}})
+
+
+def _program(parts: list[Any]) -> str:
+    """Expressions as text, each shared piece once: equal text, equal code."""
+    numbers: dict[Any, int] = {}
+    lines: list[str] = []
+
+    def number(e: Any) -> int:
+        if e not in numbers:
+            args = [number(a) for a in e.args]
+            lines.append(f"{type(e).__name__}{args}" if args else srepr(e))
+            numbers[e] = len(lines)
+        return numbers[e]
+
+    ends = [number(e) for part in parts for e in (part if isinstance(part, MatrixBase) else [part])]
+    return f"{lines} {ends}"
 
 
 def _part(equations: Equations, name: str) -> Any:
