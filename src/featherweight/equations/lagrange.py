@@ -47,6 +47,8 @@ def lagrange(
     # mass matrix, and how the energies change with the configuration
     momenta = gradient(T, v)  # ∂T/∂v
     M = [gradient(p, v) for p in momenta]
+    if not mechanism.holonomic:  # quaternions: worth collecting before they are differentiated
+        M = [[mechanism.ring.expanded(e) for e in row] for row in M]
     C = _coriolis(mechanism, M, along)
     g = [X(weight) for X in along]
 
