@@ -23,6 +23,7 @@ from sympy.physics import mechanics
 
 import featherweight as fw
 from featherweight import equations
+from featherweight.equations.expressions import Evaluation
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -103,6 +104,12 @@ def timed(f: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
     return best, result
 
 
+def valued(values: dict[Any, float], matrix: Any) -> np.ndarray:
+    """Numbers for a matrix of expressions; values for symbols, and for functions of time and their rates."""
+    value = Evaluation(values)
+    return np.array([float(value(e)) for e in matrix])
+
+
 def compare(axes: str) -> dict[str, Any]:
     """Times and sizes of all methods for one chain."""
     model = ours(axes)
@@ -123,19 +130,15 @@ def compare(axes: str) -> dict[str, Any]:
         found[method.__name__] = short
     short = found["lagrange"]
     values = {s: float(x) for s, x in zip((*short.q, *short.v, *short.parameters), numbers, strict=False)}
-    M = np.array(short.M.subs(values), dtype=float)
-    forcing = -np.array((short.b + short.g).subs(values), dtype=float)
+    mine = [valued(values, short.M), valued(values, -short.b - short.g)]
     for name, kane in (("kane", True), ("lagrange_theirs", False)):
         if not kane and axes in SLOW_THEIRS:
             continue
         seconds, (their_M, their_forcing, names) = timed(lambda kane=kane: theirs(axes, kane))
         row[name] = {"seconds": seconds, "characters": len(str(their_M)) + len(str(their_forcing))}
-        t = mechanics.dynamicsymbols._t
-        for mine, other in ((M, their_M), (forcing, their_forcing)):
-            known = {s: values[x] for s, x in names.items()} | values
-            rates = {s: known[s] for s in known if isinstance(s, sympy.Derivative)}
-            value = other.subs(rates).subs(known).subs(t, 0)
-            error = np.abs(np.array(value, dtype=float) - mine).max() / np.abs(mine).max()
+        known = values | {s: values[x] for s, x in names.items()}
+        for x, y in zip(mine, (valued(known, their_M), valued(known, their_forcing)), strict=True):
+            error = np.abs(x - y).max() / np.abs(x).max()
             if error > 1e-9:
                 raise SystemExit(f"{axes}: {name} and featherweight differ by {error:.1e}")
     return row

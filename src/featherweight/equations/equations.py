@@ -27,7 +27,7 @@ SINGULAR = 1e-11  # of the largest entry, for a pivot that is none
 MANY = 400  # operations from which on shared pieces are written by themselves
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Equations:
     """M(q) a + b(q, v) + g(q) = τ of a model, as SymPy matrices.
 
@@ -47,22 +47,21 @@ class Equations:
     tau: Matrix
     inputs: tuple[Symbol, ...]
     derivation: Callable[[], Sequence[Step]] = field(repr=False)
+    mechanism: Mechanism = field(repr=False)
+    loads: Loads = field(repr=False)
     C: Matrix | None = None
     T: Expr | None = None
     U: Expr | None = None
     D: Matrix | None = None
     joint_forces: Mapping[str, Matrix] | None = None  # whole force and moment of each joint, of (q, v, a), world axes
     across: tuple[Expr, ...] = ()  # of these, what acts along the freedoms
-    mechanism: Mechanism = field(repr=False, default=None)  # type: ignore[assignment]
-    loads: Loads = field(repr=False, default=None)  # type: ignore[assignment]
 
     @staticmethod
     def of(method: str, mechanism: Mechanism, loads: Loads, **parts: Any) -> Equations:
         """What a derivation found, if it can be solved for the accelerations."""
         symbols = {name: column(getattr(mechanism, name)) for name in "qva"}
-        equations = Equations(
-            method, mechanism.model, **symbols, inputs=loads.inputs, mechanism=mechanism, loads=loads, **parts
-        )
+        known = {"model": mechanism.model, "inputs": loads.inputs, "mechanism": mechanism, "loads": loads}
+        equations = Equations(method=method, **symbols, **known, **parts)
         _check_regular(equations)
         return equations
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import sympy
 from sympy import Expr, S, Symbol
 
@@ -58,6 +59,8 @@ class Mechanism:
         self.tree = model.over(exact, lambda: None, given)
         self._name(coordinates)
         self.rates = self._rates()
+        if coordinates is not None and not self.holonomic:
+            raise ModelError("coordinates: names are for joints whose velocity is the rate of their coordinates")
         self.links = tuple(self._links())
         self._place()
         self._check_symbols()
@@ -68,32 +71,20 @@ class Mechanism:
         """Symbols for a declared parameter, one for each number that is not zero."""
         owner, _, what = parameter.name.rpartition(".")
         stem = f"{LETTERS[what]}_{re.sub('[^A-Za-z0-9]+', '', owner)}" if owner else "g"
-        values, symbols = parameter.default.ravel(), []
-        for k, value in enumerate(values):
-            name = stem
-            if parameter.shape:
-                name += "_" + (
-                    AXES[k // 3] + AXES[k % 3]
-                    if parameter.shape == (3, 3)
-                    else AXES[k]
-                    if len(values) == 3
-                    else str(k + 1)
-                )
-            if value == 0:
-                symbols.append(S.Zero)
-                continue
-            if parameter.shape == (3, 3) and k // 3 > k % 3:  # symmetric
-                symbols.append(symbols[3 * (k % 3) + k // 3])
-                continue
-            symbol = Symbol(name, real=True, positive=True if what in ("mass",) else None)
-            symbols.append(symbol)
-            self.values[symbol] = float(value)
+        symbols: list[Expr] = []
+        for place in np.ndindex(parameter.shape):
+            value = float(parameter.default[place])
+            ordered = tuple(sorted(place)) if what == "moment" else place  # symmetric
+            labels = [AXES[k] if 3 in parameter.shape else str(k + 1) for k in ordered]
+            symbol = Symbol(f"{stem}_{''.join(labels)}" if labels else stem, real=True)
+            if self.values.setdefault(symbol, value) != value:
+                raise ModelError(f"parameters: {parameter.name!r} would be the symbol {symbol}, which another one is")
+            symbols.append(symbol if value != 0 else S.Zero)
         return symbols
 
     def _name(self, coordinates: Sequence[str] | None) -> None:
         """q, v and a, called q1 … v1 … a1 … if no names are given."""
         nq, nv = self.model.nq, self.model.nv
-        plain = all(j.kind.nq == j.kind.nv and j.kind.orientation is None for j in self.model.independent_joints)
         if coordinates is None:
             names = [f"q{k}" for k in range(1, nq + 1)]
             rates = [f"v{k}" for k in range(1, nv + 1)]
@@ -102,9 +93,7 @@ class Mechanism:
             names = [str(name) for name in coordinates]
             if len(names) != nq or len(set(names)) != nq:
                 raise ModelError(f"coordinates: expected {nq} different names, got {names}")
-            if not plain:
-                raise ModelError("coordinates: names are for joints whose velocity is the rate of their coordinates")
-            rates, second = [f"{n}_dot" for n in names], [f"{n}_ddot" for n in names]
+            rates, second = [f"{n}_dot" for n in names[:nv]], [f"{n}_ddot" for n in names[:nv]]
         self.q, self.v, self.a = (tuple(Symbol(n, real=True) for n in group) for group in (names, rates, second))
 
     def _check_symbols(self) -> None:

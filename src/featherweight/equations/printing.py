@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -63,8 +64,6 @@ def _latex_word(word: str) -> str:
 def _letter(word: str) -> str:
     if word not in greeks:
         return word
-    import unicodedata
-
     name = "LAMDA" if word == "lamda" else word.upper()
     return unicodedata.lookup(f"GREEK SMALL LETTER {name}")
 
