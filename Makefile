@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side motion experiments fuzz tables format clean
+.PHONY: demo test check bench side-by-side motion experiments equations fuzz tables format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +38,9 @@ motion: $(VENV)/.dev  ## robots that trot, balance and fall; numbers and a pictu
 experiments: $(VENV)/.dev  ## the variational integrator: energy, iterations, time; a report with plots
 	$(BIN)/python benchmarks/variational/measure.py
 	$(BIN)/python benchmarks/variational/report.py
+
+equations: $(VENV)/.dev  ## equations of motion against sympy.physics.mechanics; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/derive.py
 
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py

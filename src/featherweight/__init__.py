@@ -116,6 +116,7 @@ _LATE = {
     "actuators": "featherweight.simulation.actuators",
     "contact": "featherweight.contact",
     "control": "featherweight.control",
+    "equations": "featherweight.equations",
     "integrators": "featherweight.integrators",
     "scenes": "featherweight.scenes",
 }

@@ -8,6 +8,7 @@ import sys
 def main() -> None:
     """Run the command line; without its libraries, say how to get them."""
     try:
+        from featherweight.cli import derive  # noqa: F401  (adds its command)
         from featherweight.cli.commands import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):

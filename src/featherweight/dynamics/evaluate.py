@@ -54,6 +54,7 @@ class Quantity:
     def _make(self, model: Model, extra: tuple[str, ...], options: tuple[Any, ...] = ()) -> Kernel:
         if not self.coupled and len(model.independent_joints) < len(model.joints):
             raise ModelError(f"{self.name}: not for models with mimic joints yet; {model.name!r} has some")
+        model.need_numbers(self.name)
         names = (*self.inputs, *extra)
 
         def function(scalars: list[list[Any]], lift: Callable, mark: Callable) -> tuple[list[list[Any]], Any]:

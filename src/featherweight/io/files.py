@@ -97,6 +97,7 @@ def save_urdf(model: Model, path: str | bytes | os.PathLike[str]) -> None:
     """
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    model.need_numbers("save_urdf")
     if isinstance(model.description, Description):
         text = to_urdf(model.description)
     else:

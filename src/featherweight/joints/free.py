@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints.joint import Joint
-from featherweight.joints.orientation import explain_unit, not_unit, random_quaternion, rotated
+from featherweight.joints.orientation import explain_unit, not_unit, quaternion_rate, random_quaternion, rotated
 from featherweight.spatial import (
     Displacement,
     Matrix,
@@ -59,6 +59,9 @@ class Free(Joint):
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
         return Displacement.along(_twist(d))
+
+    def coordinate_rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return [*(from_quaternion(*q[3:]) @ Vector(*v[:3])), *quaternion_rate(q[3:], v[3:])]
 
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
         """By the classical acceleration: a spinning body keeps its linear velocity."""

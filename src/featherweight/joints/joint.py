@@ -55,6 +55,10 @@ class Joint:
         """X_J(q ⊕ d) from X_J(q): how B moves in A when the joint moves by d, without loss of digits for small d."""
         return Displacement.between(self.transform(q), self.transform(self.integrate(q, d)))
 
+    def coordinate_rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        """q̇ when the joint moves with v; v itself but for coordinates whose rates are not the velocity."""
+        return list(v)
+
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
         """The velocity after h, in the axes of now."""
         return [v_k + h * a_k for v_k, a_k in zip(v, a, strict=True)]

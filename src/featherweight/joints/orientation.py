@@ -34,6 +34,18 @@ def explain_unit(quaternion: np.ndarray) -> str | None:
     )
 
 
+def quaternion_rate(quaternion: Sequence[Any], omega: Sequence[Any]) -> list[Any]:
+    """The rate ½ q ω of a quaternion x y z w whose body turns with ω in its own axes."""
+    x, y, z, w = quaternion
+    a, b, c = omega
+    return [
+        (w * a + y * c - z * b) / 2,
+        (w * b + z * a - x * c) / 2,
+        (w * c + x * b - y * a) / 2,
+        -(x * a + y * b + z * c) / 2,
+    ]
+
+
 def random_quaternion(rng: np.random.Generator) -> np.ndarray:
     """Uniform over all orientations."""
     quaternion = rng.normal(size=4)

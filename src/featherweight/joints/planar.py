@@ -77,6 +77,10 @@ class Planar(AxisJoint):
         (x, y), (dx, dy) = self._plane(), exp_se2(*d)
         return Displacement(Quaternion.about(self.axis, d[2]), x * dx + y * dy)
 
+    def coordinate_rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        c, s = cos(q[2]), sin(q[2])
+        return [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]]
+
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
         """By the classical acceleration, as for a free body."""
         return [v[0] + h * (a[0] - v[2] * v[1]), v[1] + h * (a[1] + v[2] * v[0]), v[2] + h * a[2]]

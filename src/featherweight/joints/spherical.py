@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints.joint import Joint
-from featherweight.joints.orientation import explain_unit, not_unit, random_quaternion
+from featherweight.joints.orientation import explain_unit, not_unit, quaternion_rate, random_quaternion
 from featherweight.spatial import (
     Displacement,
     Matrix,
@@ -46,6 +46,9 @@ class Spherical(Joint):
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
         return Displacement.along(Motion(Vector(*d), Vector.zero()))
+
+    def coordinate_rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return quaternion_rate(q, v)
 
     def check(self, q: Sequence[Any]) -> Any:
         return not_unit(q)

@@ -15,8 +15,9 @@ from featherweight.joints import Fixed, Joint
 from featherweight.model.inertia import Inertia, impossible
 from featherweight.model.model import ContactPoint, Frame, Geometry, JointInfo, Model, Part
 from featherweight.model.parameters import declared
-from featherweight.model.placement import Placement, real_numbers
+from featherweight.model.placement import Placement, numbers_or_symbols, real_numbers
 from featherweight.model.properties import Limits, Rotor, per_coordinate
+from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import RigidInertia, Transform, Vector
 
 POLICIES = ("strict", "warn", "accept")  # for bodies that cannot exist: raise, warn, say nothing
@@ -44,7 +45,7 @@ class Builder:
         if not isinstance(name, str):
             raise ModelError(f"name: expected text, got {name!r}")
         self._name = name
-        self._gravity = Vector(*real_numbers("gravity", gravity, (3,)).tolist())
+        self._gravity = Vector(*numbers_or_symbols("gravity", gravity, (3,)).tolist())
         self._policy = policy
         self._names = ["world"]
         self._parent = [-1]
@@ -91,7 +92,7 @@ class Builder:
             raise ModelError(f"body {name!r}: inertia: expected featherweight.Inertia, got {type(inertia).__name__}")
         rigid = (inertia or Inertia.zero()).rigid
         self._new_name("body", name)
-        if inertia is not None and inertia.mass > 0:
+        if inertia is not None and (is_symbolic(inertia.mass) or inertia.mass > 0):
             self._check(name, inertia)
         joint_name = joint_name if joint_name is not None else f"{name}_joint"
         if not isinstance(joint_name, str) or not joint_name:
@@ -139,6 +140,8 @@ class Builder:
         given = {"armature": armature, "damping": damping, "friction": friction, "stiffness": stiffness}
         numbers = {n: per_coordinate(f"{what}: {n}", value, kind.nv) for n, value in given.items()}
         rests = per_coordinate(f"{what}: rest", kind.neutral() if rest is None else rest, kind.nq, signed=True)
+        if kind.orientation is not None and is_symbolic(rests):
+            raise ModelError(f"{what}: rest: expected numbers for a quaternion, got {rest!r}")
         reason = kind.explain(np.array(rests))
         if reason is not None:
             raise ModelError(f"{what}: rest: {reason}")
@@ -208,7 +211,8 @@ class Builder:
             "rest": (joint.rest[0] - kind.offset) / kind.ratio if joint.stiffness[0] * r else 0.0,
         }
         rotor_inertia = joint.rotor_inertia * r * r
-        if not np.isfinite([*scaled.values(), rotor_inertia, kind.ratio, kind.offset]).all():
+        numbers = [x for x in (*scaled.values(), rotor_inertia, kind.ratio, kind.offset) if not is_symbolic(x)]
+        if not np.isfinite(numbers).all():
             raise ModelError(f"{what}: joint {joint.name!r} follows {leader.name!r} too fast: numbers overflow")
         return replace(
             joint,
@@ -273,7 +277,7 @@ class Builder:
     def build(self) -> Model:
         """The frozen model, after the last checks."""
         for name, inertia in zip(self._names[1:], self._inertias[1:], strict=True):
-            if not inertia.m > 0:
+            if not is_symbolic(inertia.m) and not inertia.m > 0:
                 self._check(name, inertia)
         model = Model(
             name=self._name,

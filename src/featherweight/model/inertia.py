@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from featherweight.errors import ModelError
-from featherweight.model.placement import real_numbers
+from featherweight.model.placement import numbers_or_symbols
+from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import RigidInertia, Symmetric, Vector
 
 
 @dataclass(frozen=True, init=False)
 class Inertia:
-    """Mass [kg], centre of mass [m] and rotational inertia about it [kg m²], in the body's axes."""
+    """Mass [kg], centre of mass [m] and rotational inertia about it [kg m²], in the body's axes.
+
+    All of them, and the sizes of solids, may be SymPy symbols, for equations of motion.
+    """
 
     mass: float
     com: tuple[float, float, float]
@@ -24,15 +28,20 @@ class Inertia:
 
     def __init__(self, mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), moment_about_com: Any = 0.0) -> None:
         m = _size("mass", mass)
-        moment = _moment(moment_about_com)
-        if np.abs(moment - moment.T).max() > 1e-9 * max(1e-12, np.abs(moment).max()):
+        moment, position = _moment(moment_about_com), numbers_or_symbols("com", com, (3,))
+        if moment.dtype == object:
+            symmetric = (moment == moment.T).all()
+        else:
+            symmetric = np.abs(moment - moment.T).max() <= 1e-9 * max(1e-12, np.abs(moment).max())
+        if not symmetric:
             raise ModelError("moment_about_com: expected a symmetric matrix")
-        object.__setattr__(self, "mass", m)
-        position = real_numbers("com", com, (3,))
-        if max(np.abs(position).max(), np.abs(moment).max()) > 1e100:
+        if max((abs(x) for x in (*position, *moment.ravel()) if not is_symbolic(x)), default=0) > 1e100:
             raise ModelError("com, moment_about_com: expected numbers up to 1e100")
+        if moment.dtype != object:
+            moment = 0.5 * (moment + moment.T)
+        object.__setattr__(self, "mass", m)
         object.__setattr__(self, "com", tuple(position.tolist()))
-        object.__setattr__(self, "moment_about_com", tuple(map(tuple, (0.5 * (moment + moment.T)).tolist())))
+        object.__setattr__(self, "moment_about_com", tuple(map(tuple, moment.tolist())))
 
     @staticmethod
     def zero() -> Inertia:
@@ -47,7 +56,7 @@ class Inertia:
     @staticmethod
     def box(mass: float, size: Sequence[float], at: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
         """A solid box with edges `size` [m] along the axes."""
-        m, (a, b, c) = _size("mass", mass), (_size("size", a) for a in real_numbers("size", size, (3,)))
+        m, (a, b, c) = _size("mass", mass), (_size("size", a) for a in numbers_or_symbols("size", size, (3,)).tolist())
         return Inertia(m, at, (m / 12 * (b * b + c * c), m / 12 * (c * c + a * a), m / 12 * (a * a + b * b)))
 
     @staticmethod
@@ -70,14 +79,24 @@ class Inertia:
         return Inertia(m, at, (m * l * l / 12, m * l * l / 12, 0.0))
 
     @property
+    def numbers(self) -> tuple[Any, ...]:
+        """Mass, centre of mass and moment, for whoever asks what kind of numbers they are."""
+        return self.mass, self.com, self.moment_about_com
+
+    @property
     def rigid(self) -> RigidInertia:
         """As spatial inertia about the body's origin."""
         return RigidInertia.about_com(self.mass, Vector(*self.com), Symmetric.of(self.moment_about_com))
 
 
-def _size(name: str, value: Any) -> float:
+def _size(name: str, value: Any) -> Any:
     """A mass or a length: not negative, and far from overflow when it is squared."""
-    number = float(real_numbers(name, value, ()))
+    array = numbers_or_symbols(name, value, ())
+    if array.dtype == object:
+        if value.is_negative:
+            raise ModelError(f"{name}: expected 0 or more, got {value}")
+        return value
+    number = float(array)
     if not 0 <= number <= 1e100:
         raise ModelError(f"{name}: expected a number from 0 to 1e100, got {number:g}")
     return number
@@ -90,13 +109,15 @@ def _moment(value: Any) -> np.ndarray:
     except ValueError:  # ragged
         rank = 2
     if rank == 2:
-        return real_numbers("moment_about_com", value, (3, 3))
-    return np.diag(np.broadcast_to(real_numbers("moment_about_com", value, (3,) if rank else ()), (3,)))
+        return numbers_or_symbols("moment_about_com", value, (3, 3))
+    return np.diag(np.broadcast_to(numbers_or_symbols("moment_about_com", value, (3,) if rank else ()), (3,)))
 
 
 def impossible(inertia: Inertia | RigidInertia) -> str | None:
     """Why no solid body has this inertia, or None if one may have: m > 0, moments about the centre
-    of mass not negative, the largest not above the sum of the others."""
+    of mass not negative, the largest not above the sum of the others. Symbols may stand for such numbers."""
+    if is_symbolic(inertia.numbers if isinstance(inertia, Inertia) else inertia):
+        return None
     m = float(inertia.mass if isinstance(inertia, Inertia) else inertia.m)
     if not m > 0:
         return f"its mass is {m:g} kg; a body that moves needs mass > 0"

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.errors import ModelError
 from featherweight.joints import Fixed, Joint
 from featherweight.model.inertia import Inertia
 from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
 from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
 from featherweight.model.properties import Limits, Rotor
+from featherweight.model.symbols import is_symbolic, symbols_of, with_values
 from featherweight.model.tree import Tree, TreeJoint
 from featherweight.spatial import Force, RigidInertia, Transform, Vector
 
@@ -165,8 +167,8 @@ class Model:
 
     @property
     def gravity(self) -> np.ndarray:
-        """Acceleration of gravity [m/s²], shape (3,)."""
-        return np.array(self.gravity_vector, dtype=float)
+        """Acceleration of gravity [m/s²], shape (3,); of objects if it is symbolic."""
+        return np.array(self.gravity_vector, dtype=object if is_symbolic(self.gravity_vector) else float)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -238,6 +240,24 @@ class Model:
             q[bounded] = rng.uniform(lower[bounded], upper[bounded])
             values.append(q)
         return np.concatenate(values)
+
+    @functools.cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols among its numbers: such a model has equations of motion, but cannot be computed with."""
+        return symbols_of(self)
+
+    def need_numbers(self, what: str) -> None:
+        """Refuse to compute with symbols."""
+        if self.symbols:
+            names = ", ".join(self.symbols)
+            raise ModelError(
+                f"{what}: model {self.name!r} has symbols in place of numbers: {names}; give them values with "
+                "model.with_values({...}), or derive its equations with featherweight.equations"
+            )
+
+    def with_values(self, values: Mapping[Any, float]) -> Model:
+        """The same model with a number for each of its symbols, by name."""
+        return with_values(self, values)
 
     def pinocchio_maps(self, names: Sequence[str]) -> PinocchioMaps:
         """Index arrays from our q and v to those of Pinocchio, whose `model.names` are given."""

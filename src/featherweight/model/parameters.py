@@ -33,6 +33,7 @@ def declared(model: Model, names: Iterable[Any]) -> dict[str, Parameter]:
     """The parameters with these names; ModelError if the model has no such constant."""
     if isinstance(names, str):
         raise ModelError(f"parameters: expected a sequence of names, got the text {names!r}; write ({names!r},)")
+    model.need_numbers("parameters")
     known = possible(model)
     found: dict[str, Parameter] = {}
     for name in names:

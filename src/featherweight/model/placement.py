@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.errors import ModelError
+from featherweight.model.symbols import check_symbols, is_symbolic
 from featherweight.spatial import Matrix, Transform, Vector, from_quaternion, from_rpy
 
 
@@ -35,10 +36,21 @@ def real_numbers(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
+def numbers_or_symbols(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Finite floats of this shape, or objects with SymPy expressions among them, for equations of motion."""
+    if not is_symbolic(value):
+        return real_numbers(name, value, shape)
+    array = np.array(value, dtype=object)
+    if array.shape != shape:
+        raise ModelError(f"{name}: expected shape {shape}, got {array.shape}")
+    check_symbols(name, array.ravel())
+    return array
+
+
 @dataclass(frozen=True, init=False)
 class Placement:
     """Pose of a frame: position [m] and orientation, as roll pitch yaw [rad] (R = Rz Ry Rx, as in
-    URDF), unit quaternion x y z w, or rotation matrix (frame to parent)."""
+    URDF), unit quaternion x y z w, or rotation matrix (frame to parent). Position and rpy may have symbols."""
 
     rotation: Matrix
     position: Vector
@@ -54,7 +66,7 @@ class Placement:
         if sum(given is not None for given in (rpy, quat, rotation)) > 1:
             raise ModelError("Placement: give one of rpy, quat and rotation")
         if rpy is not None:
-            R = from_rpy(*(float(a) for a in real_numbers("rpy", rpy, (3,))))
+            R = from_rpy(*numbers_or_symbols("rpy", rpy, (3,)).tolist())
         elif quat is not None:
             quaternion = real_numbers("quat", quat, (4,))
             length = math.hypot(*quaternion)
@@ -76,7 +88,7 @@ class Placement:
         else:
             R = Matrix.identity()
         object.__setattr__(self, "rotation", R.lift(_clean))
-        object.__setattr__(self, "position", Vector(*real_numbers("xyz", xyz, (3,)).tolist()))
+        object.__setattr__(self, "position", Vector(*numbers_or_symbols("xyz", xyz, (3,)).tolist()))
 
     @property
     def transform(self) -> Transform:
@@ -84,7 +96,9 @@ class Placement:
         return Transform(self.rotation.T, self.position)
 
 
-def _clean(x: float) -> float:
+def _clean(x: Any) -> Any:
     """Entries of a rotation that are 0 or ±1 but for rounding: cos(π/2) is 6e-17 in floats."""
+    if is_symbolic(x):
+        return x
     nearest = float(round(x))
     return nearest if abs(x - nearest) < 4e-16 else float(x)

@@ -13,7 +13,8 @@ from featherweight.errors import ModelError
 from featherweight.joints import Joint
 from featherweight.joints.joint import unit_axis
 from featherweight.model.inertia import Inertia
-from featherweight.model.placement import Placement, real_numbers
+from featherweight.model.placement import Placement, numbers_or_symbols, real_numbers
+from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import Vector
 
 Numbers = tuple[float, ...]
@@ -90,6 +91,8 @@ class Rotor:
             raise ModelError(
                 f"{what}: rotor: expected inertia=featherweight.Inertia and placement=featherweight.Placement"
             )
+        if is_symbolic(self.inertia.numbers):
+            raise ModelError(f"{what}: rotor: expected numbers, got symbols; use armature= for a symbolic inertia")
         moment = np.array(self.inertia.moment_about_com)
         J = float(a @ moment @ a)
         across = (np.trace(moment) - J) / 2
@@ -104,14 +107,14 @@ class Rotor:
 
 
 def per_coordinate(name: str, value: Any, n: int, *, signed: bool = False) -> Numbers:
-    """n finite numbers, from one for all or from n."""
+    """n finite numbers or symbols, from one for all or from n."""
     if type(value) is float and 0 <= value < math.inf:
         return (value,) * n
     try:
         rank = np.ndim(value)
     except ValueError:
         rank = 1
-    array = np.broadcast_to(real_numbers(name, value, (n,) if rank else ()), (n,))
-    if not signed and (array < 0).any():
+    array = np.broadcast_to(numbers_or_symbols(name, value, (n,) if rank else ()), (n,))
+    if not signed and any(x.is_negative if is_symbolic(x) else x < 0 for x in array):
         raise ModelError(f"{name}: expected 0 or more, got {value!r}")
     return tuple(array.tolist())

@@ -1,0 +1,178 @@
+"""Derivations as documents: LaTeX, Markdown, HTML with MathML and a drawing; the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import sympy
+
+import featherweight as fw
+from equations.mechanisms import L, cartpole, double_pendulum, planar_arm, six_axes, skew_arm, top
+from featherweight import equations
+from featherweight.equations import Damper, JointSpring, Spring
+from featherweight.equations.drawing import drawing
+from featherweight.equations.expressions import Evaluation
+from featherweight.equations.printing import Name
+
+METHODS = (equations.newton_euler, equations.projected_newton_euler, equations.lagrange)
+methods = pytest.mark.parametrize("method", METHODS, ids=lambda f: f.__name__)
+ARM = """<robot name="arm"><link name="base"/>
+  <link name="upper"><inertial><origin xyz="0 0 -0.2"/><mass value="1.5"/>
+    <inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="2" effort="30" velocity="4"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "latex", "plain"),
+    [
+        ("m_c", "m_{c}", "m_c"),
+        ("q1", "q_{1}", "q_1"),
+        ("theta_dot", r"\dot{\theta}", "θ\u0307"),
+        ("theta1_ddot", r"\ddot{\theta}_{1}", "θ\u0308_1"),
+        ("J_P,pole", r"J_{P,\mathrm{pole}}", "J_P,pole"),
+        ("k_theta", r"k_{\theta}", "k_θ"),
+    ],
+)
+def test_names_are_written_well(text: str, latex: str, plain: str) -> None:
+    assert Name.of(text).latex == latex
+    assert Name.of(text).text == plain
+
+
+def test_latex_of_the_cartpole() -> None:
+    text = equations.lagrange(cartpole(), coordinates=("x", "theta")).latex()
+    assert text.startswith("\\begin{aligned}\nM(q) \\, \\ddot{q} + b(q, \\dot{q}) + g(q) &= \\tau")
+    assert r"M &= \begin{bmatrix}m_{c} + m_{p} & L m_{p} \cos{\left(\theta \right)}\\" in text
+    assert r"- L m_{p} \dot{\theta}^{2} \sin{\left(\theta \right)}" in text
+
+
+def test_decimals_stay_decimals() -> None:
+    text = equations.lagrange(fw.robots.pendulum(length=0.5)).latex()
+    assert "4.905" in text
+    assert r"\frac{1}{4}" in text
+
+
+@methods
+def test_markdown_has_numbered_steps(method) -> None:
+    found = method(double_pendulum())
+    text = found.markdown()
+    titles = re.findall(r"^## (\d+)\. (.*)$", text, re.M)
+    assert [int(n) for n, _ in titles] == list(range(1, len(titles) + 1))
+    assert [t for _, t in titles][: len(found.steps)] == [s.title for s in found.steps]
+    assert text.count("$$") % 2 == 0
+    assert r"\cos{\left(q_{2} \right)}" in text
+
+
+@methods
+def test_html_is_well_formed_and_loads_nothing(method) -> None:
+    text = method(cartpole(), coordinates=("x", "theta")).html()
+    tree = ET.fromstring(re.sub(r"<!DOCTYPE html>|<meta [^>]*>|colspan=2", "", text))
+    formulas = list(tree.iter("{http://www.w3.org/1998/Math/MathML}math"))
+    assert len(formulas) > 8
+    assert len(list(tree.iter("svg"))) == 1
+    assert not re.search(r"(src|href)=|url\(|@import|<script", text)
+
+
+def test_a_page_of_three_says_whether_they_agree() -> None:
+    model = cartpole()
+    text = equations.page([method(model) for method in METHODS])
+    assert text.count("equal, symbol by symbol") == 3
+    wrong = equations.lagrange(model, forces=[JointSpring("hinge", 1)])
+    assert "different" in equations.page([equations.newton_euler(model), wrong])
+
+
+def test_a_planar_mechanism_is_drawn_and_another_is_not() -> None:
+    k, d = sympy.symbols("k d", positive=True)
+    line = [
+        Spring("cart", ("world", (-2, 0, 0)), k, 1),
+        Damper(("pole", (0, 0, -L)), ("world", (2, 0, 0)), d),
+    ]
+    picture = drawing(equations.lagrange(cartpole(), coordinates=("x", "theta"), forces=line))
+    assert picture is not None
+    kinds = [e.get("class") for e in ET.fromstring(picture).iter()]
+    for kind in ("slide", "rail", "rod", "mass", "spring", "damper", "angle", "gravity"):
+        assert kind in kinds, kind
+    assert "θ" in picture
+    assert drawing(equations.lagrange(planar_arm())) is not None
+    assert drawing(equations.lagrange(skew_arm())) is None
+    assert drawing(equations.lagrange(top())) is None
+
+
+def test_large_equations_are_written_with_shared_pieces() -> None:
+    found = equations.projected_newton_euler(six_axes())
+    definitions, matrices = found.shared()
+    assert len(definitions) > 50
+    assert sum(len(str(e)) for _, e in definitions) + len(str(matrices)) < 100_000
+    values = {s: 0.1 * (k + 1) for k, s in enumerate((*found.q, *found.v, *found.inputs))}
+    for symbol, e in definitions:
+        values[symbol] = Evaluation(values)(e)
+    short = Evaluation(values)(matrices["M"][0, 0])
+    assert abs(short - fw.mass_matrix(found.model, [0.1 * (k + 1) for k in range(6)])[0, 0]) < 1e-12 * short
+
+
+# ---- the command line
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "featherweight", "derive", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def test_derive_writes_a_report(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    result = run("cartpole", "--method", "all", "-o", str(path))
+    assert result.returncode == 0, result.stderr
+    text = path.read_text()
+    for wanted in (
+        "Newton-Euler",
+        "projected",
+        "Lagrange",
+        "equal, symbol by symbol",
+        "Equilibria",
+        "unstable",
+        "energy",
+    ):
+        assert wanted in text, wanted
+    assert text.count('class="curves"') == 3
+
+
+def test_derive_a_file_with_symbols(tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(ARM)
+    result = run(str(tmp_path / "arm.urdf"), "--json", "--symbol", "upper.mass", "--symbol", "upper.com")
+    assert result.returncode == 0, result.stderr
+    facts = json.loads(result.stdout)
+    assert facts["parameters"] == ["c_upper_z", "m_upper"]
+    assert facts["equations"]["M"] == "[[c_upper_z**2*m_upper + 1]]"
+    assert [a["symbolic"] for a in facts["agreement"]] == [True, True]
+    result = run(str(tmp_path / "arm.urdf"), "-o", str(tmp_path / "arm.html"))
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("suffix", [".md", ".tex"])
+def test_derive_writes_other_formats(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"pendulum{suffix}"
+    assert run("pendulum", "--method", "lagrange", "-o", str(path)).returncode == 0
+    assert r"\theta" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing",), "there is no file 'nothing'"),
+        (("cartpole", "--method", "kane"), "--method: expected newton_euler"),
+        (("cartpole", "-o", "report.pdf"), "--output: expected a file with .html, .md, .tex"),
+        (("cartpole", "--symbol", "cart.mass", "--numbers"), "--symbol: only for models from files"),
+        (("pendulum", "-o", "no/such/folder/report.md"), "cannot write"),
+    ],
+)
+def test_derive_gives_one_line_and_status_2(arguments: tuple[str, ...], message: str) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
