@@ -5,14 +5,16 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from featherweight.contact import Surface
 from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.model import Model
 from featherweight.recording import read, write
+from featherweight.simulation.facts import facts_of, ground_in, robot_in
 
 RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver")
 FORMAT = {"format": "featherweight trajectory", "version": 2}
@@ -35,7 +37,8 @@ class Trajectory:
     `t` (K+1,) [s]; `q` (…, K+1, nq); `v` (…, K+1, nv); `tau` (…, K, nv), the forces that acted in the first step of
     each interval. Of contact in that step: `contact_force` (…, K, nc, 3) [N] in world axes, `contact_slip` (…, K, nc)
     [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), sweeps and residual [m/s]. `status` and `failed_step`
-    (…): where a lane failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not.
+    (…): where a lane failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not. `ground` has
+    the surfaces that were there.
     """
 
     model: Model | None
@@ -50,11 +53,12 @@ class Trajectory:
     contact_slip: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     penetration: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     solver: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    ground: tuple[Surface, ...] = ()
 
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J] of every state, shape (…, K+1); NaN where a lane had failed."""
         if self.model is None:
-            raise ValueError("energy: this trajectory was loaded without its model; Trajectory.load(path, model=…)")
+            raise ValueError("energy: this trajectory's file has no model; Trajectory.load(path, model=…)")
         good = np.isfinite(self.q).all(axis=-1) & np.isfinite(self.v).all(axis=-1)
         energy = np.full(good.shape, np.nan)
         q, v = self.q[good], self.v[good]
@@ -64,6 +68,7 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file, whole or not at all; `featherweight.recording` has the format."""
         facts = {**FORMAT, "model": getattr(self.model, "name", ""), "complete": self.complete}
+        facts |= facts_of(self.model, self.ground)
         write(path, facts, [({}, self._arrays())])
 
     def _arrays(self) -> dict[str, np.ndarray]:
@@ -72,15 +77,20 @@ class Trajectory:
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
-        """Read what `save` wrote, or what a run has written so far; with the model, `energy` works too."""
+        """Read what `save` wrote, or what a run has written so far. The robot comes from the file, unless it is given or
+        too large for it."""
         facts, chunks, _ = read(path)
         if any(facts.get(name) != value for name, value in FORMAT.items()):
             raise ValueError(f"{path}: expected a trajectory of version {FORMAT['version']}, got {facts}")
+        try:
+            model, ground = robot_in(facts) if model is None else model, ground_in(facts)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
         if "run" in facts:
-            return _joined(path, facts["run"], chunks, model)
+            return replace(_joined(path, facts["run"], chunks, model), ground=ground)
         try:
             ((_, arrays),) = chunks
-            return Trajectory(model, complete=bool(facts["complete"]), **arrays)
+            return Trajectory(model, complete=bool(facts["complete"]), ground=ground, **arrays)
         except (TypeError, ValueError, KeyError) as error:
             raise ValueError(f"{path}: not a trajectory of featherweight ({error})") from None
 
