@@ -116,6 +116,8 @@ _LATE = {
     "actuators": "featherweight.simulation.actuators",
     "contact": "featherweight.contact",
     "integrators": "featherweight.integrators",
+    "plot": "featherweight.plot",
+    "viewer": "featherweight.viewer",
 }
 
 

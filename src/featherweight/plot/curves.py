@@ -160,7 +160,11 @@ def _forces(axes: Any, own: Lane) -> bool:
     size = np.linalg.norm(own.force, axis=-1)
     touched = [k for k in range(size.shape[1]) if np.nanmax(size[:, k], initial=0.0) > 0]
     names = [own.model.contact_points[k].name for k in touched]
-    return _lines(axes, "contact forces [N]", own.starts, size[:, touched], names)
+    shown = _lines(axes, "contact forces [N]", own.starts, size[:, touched], names)
+    weight = own.model.weight
+    if axes is not None and shown and np.nanmax(size) > 10 * weight > 0:  # an impact, for which the rest would be flat
+        axes.set_yscale("symlog", linthresh=weight)
+    return shown
 
 
 @_panel("slip")

@@ -81,7 +81,7 @@ def movie(
     looks = [shapes_of(motion.model) for motion in motions]
     camera = camera or camera_for(motions[0], looks[0], size[0] / size[1])
     grounds = [_terrain(one.ground, camera) for one in several]
-    newtons = max(_weight(motions[0].model), 1e-9) if forces else None
+    newtons = max(motions[0].model.weight, 1e-9) if forces else None
     pictures = []
     for k in range(max(map(len, motions))):
         row = [
@@ -97,10 +97,6 @@ def movie(
 
 def _caption(labels: Sequence[str], i: int, t: float) -> str:
     return "   ".join([*labels[i : i + 1], f"{t:.2f} s"])
-
-
-def _weight(model: Model) -> float:
-    return float(np.linalg.norm(model.gravity)) * sum(float(I.m) for I in model.inertias[1:])
 
 
 def _terrain(surfaces: Sequence[Any], camera: Camera) -> list[Ground]:

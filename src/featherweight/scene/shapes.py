@@ -105,9 +105,11 @@ def _derived(model: Model, i: int) -> list[Shape]:
     is_hub = len(ends) >= 3
     color = HUBS if is_hub else LIMBS[_depth(model, i) % len(LIMBS)]
     solids: list[Mesh] = []
-    if is_hub and (joints or not all(point.radius for point in points)):
+    if is_hub and not joints and all(point.radius for point in points):
+        solids = [_link(np.zeros(3), com, mass / 4)]  # a head is made of the balls around its points
+    elif is_hub:
         solids = [_block(inertia, mass, com, ends)]
-    elif ends and not is_hub:
+    elif ends:
         solids = [_link(np.zeros(3), end, mass / len(ends)) for end in ends]
     elif not places:
         solids = _alone(inertia, mass, com)

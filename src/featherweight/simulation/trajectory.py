@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import importlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -65,6 +66,14 @@ class Trajectory:
         energy[good] = kinetic_energy(self.model, q, v) + potential_energy(self.model, q)
         return energy
 
+    def plot(self, **options: Any) -> Any:
+        """Curves over time as a matplotlib figure; the options are those of `featherweight.plot.plot`."""
+        return _above("plot").plot(self, **options)
+
+    def show(self, **options: Any) -> Any:
+        """Open the viewer in a browser; the options are those of `featherweight.viewer.show`."""
+        return _above("viewer").show(self, **options)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file, whole or not at all; `featherweight.recording` has the format."""
         facts = {**FORMAT, "model": getattr(self.model, "name", ""), "complete": self.complete}
@@ -98,6 +107,11 @@ class Trajectory:
         bad = int(np.count_nonzero(self.status))
         lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else ""
         return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1]:g} s>"
+
+
+def _above(name: str) -> Any:
+    """A part of featherweight that stands on this one: it is looked up when it is wanted, and not needed here."""
+    return importlib.import_module(f"featherweight.{name}")
 
 
 def _joined(path: Any, run: dict[str, Any], chunks: list[tuple[dict, dict]], model: Model | None) -> Trajectory:
