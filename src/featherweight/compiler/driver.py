@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from featherweight.compiler.calls import ARRAYS, BAD_CHECK, BAD_INPUT, BAD_RESULT, BLOCK, COUNT, STATUS
 from featherweight.compiler.emit import Lanes
-from featherweight.compiler.packing import emit_packing, join
+from featherweight.compiler.packing import UNROLL, emit_packing, join
 from featherweight.compiler.target import Target
 
 STACK_PAGES = 48  # of 3 kB: more than any chunk needs
@@ -23,10 +23,16 @@ def emit_driver(
     target: Target,
     loop: tuple[int, int, int] | None = None,
     slots: list[int] | None = None,
+    zero: int | None = None,
 ) -> str:
-    """Functions `@rows` and `@run`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries)."""
+    """Functions `@rows` and `@run`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries),
+    `slots` those of all output entries, `zero` the one that holds 0 for good."""
     if loop is None:
-        rows = _rows(lanes, inputs, outputs, check_slot, target.windows)
+        sparse = _sparse(native, outputs, slots or [], zero) if lanes.width == 1 else {}
+        tables = "".join(table for _, table in sparse.values())
+        rows = tables + _rows(
+            lanes, inputs, outputs, check_slot, target.windows, {j: m for j, (m, _) in sparse.items()}
+        )
     else:
         from featherweight.compiler.loop_driver import emit_loop_rows
 
@@ -106,7 +112,25 @@ end:
 """
 
 
-def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: bool) -> str:
+def _sparse(native: Lanes, outputs: list, slots: list[int], zero: int | None) -> dict[int, tuple[int, str]]:
+    """Outputs that are mostly zero: how many entries are not, filled up to whole rounds of copying by the last one
+    again, and tables of their slots and columns."""
+    found = {}
+    for j, (n, entry) in enumerate(outputs):
+        others = [(slots[entry + c], c) for c in range(n) if slots[entry + c] != zero]
+        if n < native.width or not 0 < 2 * len(others) <= n:
+            continue
+        others += [others[-1]] * (-len(others) % UNROLL)
+        m = len(others)
+        table = "".join(
+            f"@{name}{j} = internal constant [{m} x i32] [{', '.join(f'i32 {x}' for x in values)}], align 64\n"
+            for name, values in zip(("slots", "columns"), zip(*others, strict=True), strict=True)
+        )
+        found[j] = m, table
+    return found
+
+
+def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: bool, sparse: dict[int, int]) -> str:
     """`@rows(call, ws, first, end)`: number of packs with a bad row."""
     I, T = lanes.int, lanes.real
     zero = "0" if lanes.width == 1 else "zeroinitializer"
@@ -143,6 +167,16 @@ def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: b
         if n == 0:
             continue
         pointer, stride = array(k)
+        if j in sparse:
+            lines += [
+                f"%skip{k} = mul i64 %row, {stride}",
+                f"%at{k} = getelementptr i8, ptr {pointer}, i64 %skip{k}",
+                f"%flag{k} = call i64 @scatter(ptr %at{k}, i64 {n}, ptr %ws, ptr @slots{j}, ptr @columns{j}, "
+                f"i64 {sparse[j]})",
+                f"%out{k} = or i64 {before}, %flag{k}",
+            ]
+            before = f"%out{k}"
+            continue
         lines.append(
             f"%flag{k} = call {I} @unpack(ptr {pointer}, i64 {stride}, i64 %row, i64 %last, ptr %ws, "
             f"ptr getelementptr (i32, ptr @entries, i64 {entry}), i64 {n})"

@@ -8,6 +8,9 @@ which explains or converts.
 
 No process address stands in the code, so that it can be cached: addresses come in a context, the
 `self` of the function.
+
+For one state each result has two arrays that the function keeps. Where the caller has dropped one (nothing
+but we refers to it), it is handed out again: making an array takes longer than computing many a result.
 """
 
 from __future__ import annotations
@@ -28,12 +31,15 @@ from featherweight.compiler.memory import LARGE
 # words of the context
 NAMES = (
     *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
-    *("many", "call1", "integer", "off"),
+    *("many", "call1", "integer", "off", "kept"),
 )
+KEPT = 2  # arrays of each result: one may still be held when the next is made
+KEPT_BYTES = 1 << 16  # of a result: for larger ones making an array does not count
 
 # byte offsets in PyObject and PyArrayObject on 64-bit CPython
-TYPE, DATA, RANK, DIMENSIONS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
+REFERENCES, TYPE, DATA, RANK, DIMENSIONS, DTYPE, FLAGS, WEAK = 0, 8, 16, 24, 32, 56, 64, 72
 PLAIN = 0x101  # C-contiguous and aligned
+OWN = PLAIN | 0x404  # with memory of its own, writeable
 API_NEW = 94  # PyArray_NewFromDescr in NumPy's C-API table
 METH_FASTCALL = 0x80
 
@@ -64,7 +70,11 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], fe
         rows = "1"
         lines += ["br label %make0"]
     for j, shape in enumerate(outputs):
-        lines += _make_result(j, shape, rows, f"make{j + 1}" if j + 1 < len(outputs) else "go", batch)
+        then = f"make{j + 1}" if j + 1 < len(outputs) else "go"
+        keep = not batch and _is_kept(shape)
+        lines += (
+            _kept_or_new(j, shape, then) if keep else [f"make{j}:", *_new(j, f"%o{j}", [rows] * batch, shape, then)]
+        )
     strides = [f"%stride{k}" if batch else "0" for k in range(len(inputs))]
     lines += ["go:", *_fill_call(rows, strides, outputs)]
     lines += (
@@ -140,18 +150,82 @@ def _fill_call(rows: str, strides: list[str], outputs: list[tuple[int, ...]]) ->
     return lines
 
 
-def _make_result(j: int, shape: tuple[int, ...], rows: str, then: str, batch: bool) -> list[str]:
-    """A new array %o{j} for result j."""
-    lines = [f"make{j}:"]
-    sizes = [rows, *map(str, shape)] if batch else [str(n) for n in shape]
+def _is_kept(shape: tuple[int, ...]) -> bool:
+    return 0 < 8 * prod(shape) <= KEPT_BYTES
+
+
+def _kept_or_new(j: int, shape: tuple[int, ...], then: str) -> list[str]:
+    """An array %o{j} for result j: one of those kept if it is free, or a new one."""
+    lines = []
+    for k in range(KEPT):
+        lines += [f"make{j}:" if k == 0 else f"make{j}k{k}:"]
+        lines += _if_free(
+            f"{j}k{k}", KEPT * j + k, shape, f"reuse{j}", f"make{j}k{k + 1}" if k + 1 < KEPT else f"fresh{j}"
+        )
+    choices = ", ".join(f"[%kept{j}k{k}, %alike{j}k{k}]" for k in range(KEPT))
+    return [
+        *lines,
+        f"reuse{j}:",
+        f"%again{j} = phi ptr {choices}",
+        f"call void %incref(ptr %again{j})",
+        f"br label %have{j}",
+        f"fresh{j}:",
+        *_new(j, f"%new{j}", [], shape, f"have{j}"),
+        f"have{j}:",
+        f"%o{j} = phi ptr [%again{j}, %reuse{j}], [%new{j}, %fresh{j}]",
+        f"br label %{then}",
+    ]
+
+
+def _if_free(key: str, word: int, shape: tuple[int, ...], then: str, otherwise: str) -> list[str]:
+    """Go to `then` if only we refer to the array %kept{key}, and it is as we made it."""
+
+    def member(name: str, offset: int, kind: str) -> list[str]:
+        place = f"%{name}{key}p = getelementptr i8, ptr %kept{key}, i64 {offset}"
+        return [place, f"%{name}{key} = load {kind}, ptr %{name}{key}p"]
+
+    lines = [
+        f"%kept{key}p = getelementptr ptr, ptr %kept, i64 {word}",
+        f"%kept{key} = load ptr, ptr %kept{key}p",
+        *member("references", REFERENCES, "i32"),
+        *member("weak", WEAK, "ptr"),
+        *member("dtype", DTYPE, "ptr"),
+        *member("rank", RANK, "i32"),
+        *member("flags", FLAGS, "i32"),
+        f"%own{key} = and i32 %flags{key}, {OWN}",
+        f"%free0{key} = icmp eq i32 %references{key}, 1",
+        f"%free1{key} = icmp eq ptr %weak{key}, null",
+        f"%free2{key} = icmp eq ptr %dtype{key}, %float64",
+        f"%free3{key} = icmp eq i32 %rank{key}, {len(shape)}",
+        f"%free4{key} = icmp eq i32 %own{key}, {OWN}",
+        *(f"%all{i}{key} = and i1 %{'all' if i > 1 else 'free'}{i - 1}{key}, %free{i}{key}" for i in range(1, 5)),
+        f"br i1 %all4{key}, label %alike{key}, label %{otherwise}",
+        f"alike{key}:",
+        *member("axes", DIMENSIONS, "ptr"),
+        f"%same0{key} = or i1 true, true",
+    ]
+    for axis, n in enumerate(shape):
+        lines += [
+            f"%axis{axis}{key}p = getelementptr i64, ptr %axes{key}, i64 {axis}",
+            f"%axis{axis}{key} = load i64, ptr %axis{axis}{key}p",
+            f"%is{axis}{key} = icmp eq i64 %axis{axis}{key}, {n}",
+            f"%same{axis + 1}{key} = and i1 %same{axis}{key}, %is{axis}{key}",
+        ]
+    return [*lines, f"br i1 %same{len(shape)}{key}, label %{then}, label %{otherwise}"]
+
+
+def _new(j: int, name: str, rows: list[str], shape: tuple[int, ...], then: str) -> list[str]:
+    """A new array for result j."""
+    lines = []
+    sizes = [*rows, *map(str, shape)]
     for axis, n in enumerate(sizes):
         lines += [f"%m{j}x{axis} = getelementptr i64, ptr %shape, i64 {axis}", f"store i64 {n}, ptr %m{j}x{axis}"]
     return [
         *lines,
         "call void %incref(ptr %float64)",  # the array takes it
-        f"%o{j} = call ptr %newarray(ptr %type, ptr %float64, i32 {len(sizes)}, ptr %shape, "
+        f"{name} = call ptr %newarray(ptr %type, ptr %float64, i32 {len(sizes)}, ptr %shape, "
         "ptr null, ptr null, i32 0, ptr null)",
-        f"%no{j} = icmp eq ptr %o{j}, null",
+        f"%no{j} = icmp eq ptr {name}, null",
         f"br i1 %no{j}, label %fail{j}, label %{then}",
     ]
 
@@ -251,7 +325,12 @@ class _Context(np.ndarray):
 
 
 def make_entry(
-    address: int, name: str, workspace: np.ndarray, library: Any, many: Callable[[int], bool | None] | None = None
+    address: int,
+    name: str,
+    workspace: np.ndarray,
+    library: Any,
+    outputs: tuple[tuple[int, ...], ...],
+    many: Callable[[int], bool | None] | None = None,
 ) -> Any:
     """A builtin function at this address; None where the layout of objects is not the one we know."""
     table = _numpy_api()
@@ -262,6 +341,8 @@ def make_entry(
     def function(pointer: Any) -> int:
         return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
+    kept = [np.empty(shape) if many is None and _is_kept(shape) else None for shape in outputs for _ in range(KEPT)]
+    places = np.array([id(array) for array in kept], dtype=np.uintp)
     addresses = {
         "type": id(np.ndarray),
         "float64": id(np.dtype(np.float64)),
@@ -276,11 +357,12 @@ def make_entry(
         "call1": function(api.PyObject_CallOneArg),
         "integer": function(api.PyLong_FromVoidPtr),
         "off": ctypes.addressof(OFF),
+        "kept": places.ctypes.data,
     }
     context = np.array([addresses[n] for n in NAMES], dtype=np.uintp).view(_Context)
     method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
     api.Py_IncRef(ctypes.py_object(method))  # for good: functions read it when they are freed, also at exit
-    context.owner = (workspace, library, many)
+    context.owner = (workspace, library, many, kept, places)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", api)
     )
@@ -312,6 +394,8 @@ def _numpy_api() -> Any:
         or half(RANK) != 2
         or word(DTYPE) != id(np.dtype(np.float64))
         or half(FLAGS) != sample.flags.num
+        or half(REFERENCES) != sys.getrefcount(sample) - 1
+        or word(WEAK) != 0
         or tuple((ctypes.c_int64 * 2).from_address(word(DIMENSIONS))) != (2, 3)
     ):
         return None

@@ -147,7 +147,12 @@ class Kernel:
         with compiling:
             if code.entry is None:
                 code.entry = make_entry(
-                    code.library["entry"], self.name, code.workspace(), code.library, code.run_many if batch else None
+                    code.library["entry"],
+                    self.name,
+                    code.workspace(),
+                    code.library,
+                    self.outputs,
+                    code.run_many if batch else None,
                 )
             return code.entry
 

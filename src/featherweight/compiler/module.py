@@ -43,7 +43,7 @@ def emit_module(
             "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
             emit_sincos(lanes, native),
             emit_steps(plan, lanes),
-            emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs),
+            emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs, plan.zero),
             "" if loop else emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // plan.cost)),
             attributes,
             ALIAS_METADATA,

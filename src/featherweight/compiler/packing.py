@@ -2,7 +2,8 @@
 
 `@pack` and `@unpack` move W rows at a time by W×W transposes: log2(W) rounds of shuffles. The last
 pack repeats the last row in the lanes that are left over: they compute and write the same bits
-again, so no lane needs a mask. With one lane a row is copied as it is.
+again, so no lane needs a mask. With one lane a row is copied as it is; where most of it is zero
+whatever the state, `@scatter` clears it and copies the rest.
 """
 
 from __future__ import annotations
@@ -231,16 +232,15 @@ def _reduce(native: Lanes, name: str) -> str:
     )
 
 
-def _one_row_loop(native: Lanes, copy: bool) -> str:
-    """Sweep one row from %from in native vectors, storing it at %to if `copy`."""
+def _pack_one(native: Lanes) -> str:
+    """`@pack`: one row, copied to its slots in native vectors."""
     w, T = native.width, native.real
-    store = [f"%q = getelementptr double, ptr %to, i64 %c\n  store {T} %x, ptr %q, align 8"] if copy else []
-    store_one = ["%sq = getelementptr double, ptr %to, i64 %s\n  store double %sx, ptr %sq, align 8"] if copy else []
     block = [
         "%p = getelementptr double, ptr %from, i64 %c",
         f"%x = load {T}, ptr %p, align 8",
         _check_finite("accb", ["%x"], "%acc", native),
-        *store,
+        "%q = getelementptr double, ptr %to, i64 %c",
+        f"store {T} %x, ptr %q, align 8",
     ]
     splat = (
         "%sv = fadd double %sx, 0x8000000000000000"
@@ -252,44 +252,58 @@ def _one_row_loop(native: Lanes, copy: bool) -> str:
         "%sx = load double, ptr %sp, align 8",
         splat,
         _check_finite("accs", ["%sv"], "%accs0", native),
-        *store_one,
+        "%sq = getelementptr double, ptr %to, i64 %s",
+        "store double %sx, ptr %sq, align 8",
     ]
-    return _column_loop(native, join(block), join(single), lambda bad: _reduce(native, bad), "entry")
-
-
-def _pack_one(native: Lanes) -> str:
     return f"""
 define internal i64 @pack({PACK_ARGUMENTS}) noinline #0 {{
 entry:
   %offset = mul i64 %row, %stride
   %from = getelementptr i8, ptr %base, i64 %offset
-  {_one_row_loop(native, copy=True)}
+  {_column_loop(native, join(block), join(single), lambda bad: _reduce(native, bad), "entry")}
 }}
 """
 
 
-def _unpack_one(native: Lanes) -> str:
-    """One row, gathered from its slots; UNROLL at a time, the last few overlapping the ones before."""
-
-    def copy(j: int, column: str) -> list[str]:
-        return [
-            f"%t{j} = getelementptr i32, ptr %table, i64 {column}",
+def _copies(columns: list[str]) -> list[str]:
+    """UNROLL entries of a row from their slots to these columns, each with a chain of checks of its own: 0 x ≠ ±0."""
+    lines = []
+    for j, column in enumerate(columns):
+        lines += [
+            f"%t{j} = getelementptr i32, ptr %table, i64 %c{j}",
             f"%e{j} = load i32, ptr %t{j}",
             f"%o{j} = zext i32 %e{j} to i64",
             f"%p{j} = getelementptr double, ptr %ws, i64 %o{j}",
             f"%x{j} = load double, ptr %p{j}",
             f"%q{j} = getelementptr double, ptr %to, i64 {column}",
             f"store double %x{j}, ptr %q{j}",
+            f"%f{j} = call double @llvm.fma.f64(double %x{j}, double 0.0, double %g{j})",
         ]
+    return lines
 
-    several = []
-    for j in range(UNROLL):
-        several += [f"%c{j} = add i64 %c, {j}", *copy(j, f"%c{j}")]
+
+def _copied(block: str, start: str) -> str:
+    """Begin of a loop over UNROLL entries at a time."""
+    return join(
+        [
+            f"%c = phi i64 [0, %{start}], [%next, %{block}]",
+            *(f"%g{j} = phi double [0.0, %{start}], [%f{j}, %{block}]" for j in range(UNROLL)),
+            *(f"%c{j} = add i64 %c, {j}" for j in range(UNROLL)),
+        ]
+    )
+
+
+def _refused() -> str:
+    """`ret` of 1 if any chain of checks has met a NaN or an infinity."""
+    sums = [f"%h{j} = fadd double {f'%h{j - 1}' if j > 1 else '%f0'}, %f{j}" for j in range(1, UNROLL)]
+    return join(
+        [*sums, f"%unordered = fcmp uno double %h{UNROLL - 1}, 0.0", "%bad = zext i1 %unordered to i64", "ret i64 %bad"]
+    )
+
+
+def _unpack_one(native: Lanes) -> str:
+    """One row, gathered from its slots; UNROLL at a time, the last few overlapping the ones before."""
     return f"""
-define internal i64 @check_row(ptr %from, i64 %n) noinline #0 {{
-entry:
-  {_one_row_loop(native, copy=False)}
-}}
 define internal i64 @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
 entry:
   %offset = mul i64 %row, %stride
@@ -298,21 +312,70 @@ entry:
   %wide = icmp sge i64 %tail, 0
   br i1 %wide, label %several, label %single
 several:
-  %c = phi i64 [0, %entry], [%next, %several]
-  {join(several)}
+  {_copied("several", "entry")}
+  {join(_copies([f"%c{j}" for j in range(UNROLL)]))}
   %more = icmp slt i64 %c, %tail
   %step = add i64 %c, {UNROLL}
   %over = icmp sgt i64 %step, %tail
   %next = select i1 %over, i64 %tail, i64 %step
   br i1 %more, label %several, label %check
+check:
+  {_refused()}
 single:
   %s = phi i64 [0, %entry], [%s1, %single]
-  {join(copy(UNROLL, "%s"))}
+  %sum = phi double [0.0, %entry], [%sum1, %single]
+  %st = getelementptr i32, ptr %table, i64 %s
+  %se = load i32, ptr %st
+  %so = zext i32 %se to i64
+  %sp = getelementptr double, ptr %ws, i64 %so
+  %sx = load double, ptr %sp
+  %sq = getelementptr double, ptr %to, i64 %s
+  store double %sx, ptr %sq
+  %sum1 = call double @llvm.fma.f64(double %sx, double 0.0, double %sum)
   %s1 = add i64 %s, 1
   %again = icmp slt i64 %s1, %n
-  br i1 %again, label %single, label %check
+  br i1 %again, label %single, label %singleend
+singleend:
+  %sumbad = fcmp uno double %sum1, 0.0
+  %sbad = zext i1 %sumbad to i64
+  ret i64 %sbad
+}}
+{_scatter_one(native)}
+"""
+
+
+def _scatter_one(native: Lanes) -> str:
+    """`@scatter`: a row of n ≥ W zeros, but for m columns from slots; m is a multiple of UNROLL."""
+    w, T = native.width, native.real
+    columns = []
+    for j in range(UNROLL):
+        columns += [
+            f"%k{j}p = getelementptr i32, ptr %columns, i64 %c{j}",
+            f"%k{j}i = load i32, ptr %k{j}p",
+            f"%k{j} = zext i32 %k{j}i to i64",
+        ]
+    return f"""
+define internal i64 @scatter(ptr %to, i64 %n, ptr %ws, ptr %table, ptr %columns, i64 %m) noinline #0 {{
+entry:
+  %tail = sub i64 %n, {w}
+  br label %clear
+clear:
+  %z = phi i64 [0, %entry], [%z2, %clear]
+  %zp = getelementptr double, ptr %to, i64 %z
+  store {T} {native.literal(0.0)}, ptr %zp, align 8
+  %zmore = icmp slt i64 %z, %tail
+  %z1 = add i64 %z, {w}
+  %zover = icmp sgt i64 %z1, %tail
+  %z2 = select i1 %zover, i64 %tail, i64 %z1
+  br i1 %zmore, label %clear, label %several
+several:
+  {_copied("several", "clear")}
+  {join(columns)}
+  {join(_copies([f"%k{j}" for j in range(UNROLL)]))}
+  %next = add i64 %c, {UNROLL}
+  %more = icmp slt i64 %next, %m
+  br i1 %more, label %several, label %check
 check:
-  %bad = call i64 @check_row(ptr %to, i64 %n)
-  ret i64 %bad
+  {_refused()}
 }}
 """

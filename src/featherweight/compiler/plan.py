@@ -10,6 +10,7 @@ import struct
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
+from math import copysign
 
 from featherweight.compiler.fuse import Program
 from featherweight.compiler.graph import NUMBERED, operands
@@ -46,6 +47,12 @@ class Plan:
     def cost(self) -> int:
         """Of one state, in operations: computing, and moving the results."""
         return self.operations + len(self.outputs)
+
+    @property
+    def zero(self) -> int | None:
+        """The slot that holds +0 for good, if there is one."""
+        signs = [(x, copysign(1.0, x)) for x in self.literals]
+        return self.base["literal",] + signs.index((0.0, 1.0)) if (0.0, 1.0) in signs else None
 
 
 def plan(

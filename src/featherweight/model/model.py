@@ -148,12 +148,12 @@ class Model:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
-    @property
+    @functools.cached_property
     def nq(self) -> int:
         """Numbers in a configuration."""
         return max((j.q.stop for j in self.joints), default=0)
 
-    @property
+    @functools.cached_property
     def nv(self) -> int:
         """Degrees of freedom."""
         return max((j.v.stop for j in self.joints), default=0)
