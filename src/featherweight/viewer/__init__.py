@@ -2,6 +2,7 @@
 
 from featherweight.viewer.live import Live
 from featherweight.viewer.page import export
+from featherweight.viewer.server import open_page
 from featherweight.viewer.show import Viewer, show
 
-__all__ = ["Live", "Viewer", "export", "show"]
+__all__ = ["Live", "Viewer", "export", "open_page", "show"]

@@ -9,6 +9,7 @@ import os
 import socket
 import sys
 import webbrowser
+from pathlib import Path
 from typing import Any
 
 from featherweight.extras import needed
@@ -38,6 +39,11 @@ def stop(server: Any) -> None:
     """Close it, without a word."""
     with contextlib.redirect_stdout(io.StringIO()):
         server.stop()
+
+
+def open_page(path: str | os.PathLike[str]) -> bool:
+    """Open a file in the browser where there is a display; False if there is none."""
+    return open_browser(Path(path).resolve().as_uri())
 
 
 def open_browser(url: str) -> bool:
