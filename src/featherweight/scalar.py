@@ -117,12 +117,28 @@ def when(condition: Any, body: Callable[[], Sequence[Any]], otherwise: Sequence[
     Unlike with `where`, the body is only run if the condition holds for some state of a pack, so that a foot in the air
     does not cost a contact. If `otherwise` is None the values are undefined where the condition does not hold.
     """
-    graph = Graph.tracing()
     if otherwise is None:
-        return (
-            list(body()) if graph is None else graph.repeat(lambda _: body(), None, lambda _: logical_not(condition), 1)
-        )
+        return _undefined_unless(condition, body)
     return repeat(lambda _: body(), otherwise, until=lambda _: logical_not(condition), at_most=1)
+
+
+def known(x: Any) -> bool:
+    """Is it a number already while a program is traced, and so a part of its structure?"""
+    return Graph.tracing() is not None and not isinstance(x, Node)
+
+
+def _undefined_unless(condition: Any, body: Callable[[], Sequence[Any]]) -> list[Any]:
+    """The values of `body()`, undefined where the condition does not hold; what is known stays known."""
+    graph, values = Graph.tracing(), list[Any]()
+    if graph is None:
+        return list(body())
+
+    def unknown(_: list[Any]) -> list[Any]:
+        values.extend(body())
+        return [x for x in values if not known(x)]
+
+    results = iter(graph.repeat(unknown, None, lambda _: logical_not(condition), 1))
+    return [x if known(x) else next(results) for x in values]
 
 
 def lookup(table: Any, index: Any) -> Any:

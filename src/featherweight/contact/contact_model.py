@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from featherweight.contact.surfaces import Plane, Surface, frame
+from featherweight.integrators.integrator import Advanced
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force, Matrix, Transform, Vector
 
@@ -25,6 +26,7 @@ class Outcome:
     iterations: Any
     residual: Any
     converged: Any
+    free: Advanced | None = None  # the integrator's part of it, if it made a whole step
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,9 @@ class ContactModel:
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any],
+        state: Sequence[Any], memory: Sequence[Any] = (),
     ) -> Outcome:  # fmt: skip
-        """One step of the robot with contact, over any scalar."""
+        """One step of the robot with contact, over any scalar; `memory` is what the integrator carries on."""
         raise NotImplementedError
 
     @property

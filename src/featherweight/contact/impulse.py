@@ -73,7 +73,7 @@ class Impulse(ContactModel):
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any],
+        state: Sequence[Any], memory: Sequence[Any] = (),
     ) -> Outcome:  # fmt: skip
         solved = tree.damped(v, h)
         passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))

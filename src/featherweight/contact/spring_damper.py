@@ -12,7 +12,6 @@ from typing import Any
 from featherweight import algorithms
 from featherweight.algorithms.linear import combine
 from featherweight.contact.contact_model import ContactModel, Meeting, Outcome, meetings, per_point
-from featherweight.integrators.semi_implicit import predicted
 from featherweight.model import Model, Tree
 from featherweight.scalar import maximum, sqrt, when, where
 from featherweight.spatial import Force, Motion, Vector
@@ -50,27 +49,22 @@ class SpringDamper(ContactModel):
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any],
+        state: Sequence[Any], memory: Sequence[Any] = (),
     ) -> Outcome:  # fmt: skip
         met, forces, deflections, slips = self._forces(model, tree, q, v, h, state)
         kept = [Vector(*deflections[3 * k : 3 * k + 3]) for k in range(len(met))]
-        solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
-        solved = tree.damped(v, h) if integrator.damps_implicitly else tree
 
-        def acceleration(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        def external(q: Sequence[Any], v: Sequence[Any]) -> list[Force]:
             own_met, own, *_ = self._forces(model, tree, q, v, None, [x for u in kept for x in u])
-            felt = predicted(tree, v, [0] * tree.nv, h) if integrator.damps_implicitly else v
-            passive = algorithms.passive_force(solved, q, felt)
-            external = _on_bodies(tree, own_met, own)
-            return solve(solved, q, v, [t + p for t, p in zip(tau, passive, strict=True)], external)[0]
+            return _on_bodies(tree, own_met, own)
 
-        new_q, new_v = integrator.step(tree, q, v, h, acceleration)
+        free = integrator.advance(tree, q, v, tau, h, external, memory)
         return Outcome(
-            new_q, new_v, deflections,
+            free.q, free.v, deflections,
             per_point(model, met, forces, Vector.zero(), lambda x, y: x + y),
             per_point(model, met, slips, 0.0, maximum),
             per_point(model, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
-            0.0, 0.0, True,
+            0.0, 0.0, True, free,
         )  # fmt: skip
 
     def _forces(

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from featherweight import algorithms
 from featherweight.model import Tree
+from featherweight.spatial import Force
 
 # acceleration(q, v): of the robot with the forces that act during the step
 Acceleration = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
+# external(q, v): forces on the bodies, each in its frame
+External = Callable[[Sequence[Any], Sequence[Any]], list[Force]]
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """A step: the new state, what is carried on, and how the equations of the step were solved, if it has any."""
+
+    q: list[Any]
+    v: list[Any]
+    state: list[Any]
+    iterations: Any = 0.0
+    residual: Any = 0.0
+    converged: Any = True
 
 
 class Integrator:
@@ -17,6 +34,7 @@ class Integrator:
 
     damps_implicitly = False  # the damping of joints acts with the velocity at the end of the step
     damping_limit = math.inf  # stable while h d (M⁻¹)ᵢᵢ is less
+    solves = False  # a step is the solution of equations, which may not be found
 
     def step(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, acceleration: Acceleration
@@ -24,5 +42,34 @@ class Integrator:
         """The configuration and velocity after h."""
         raise NotImplementedError
 
+    def state_size(self, nv: int) -> int:
+        """How many numbers are carried from step to step beside q and v; zeros at the beginning."""
+        return 0
+
+    def advance(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any, external: External | None,
+        state: Sequence[Any],
+    ) -> Advanced:  # fmt: skip
+        """A step with forces τ at the joints, passive ones, and external ones."""
+        solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
+        solved = tree.damped(v, h) if self.damps_implicitly else tree
+
+        def acceleration(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+            felt = predicted(tree, v, [0] * tree.nv, h) if self.damps_implicitly else v
+            passive = algorithms.passive_force(solved, q, felt)
+            forces = [t + p for t, p in zip(tau, passive, strict=True)]
+            return solve(solved, q, v, forces, None if external is None else external(q, v))[0]
+
+        return Advanced(*self.step(tree, q, v, h, acceleration), [])
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
+
+
+def predicted(tree: Tree, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
+    """The velocity after h, in the axes of now."""
+    after = list(v)
+    for _, _, joint in tree.outward():
+        if joint.joint.leader is None:
+            after[joint.v] = joint.joint.predicted(v[joint.v], a[joint.v], h)
+    return after

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featherweight.integrators.integrator import Acceleration, Integrator
+from featherweight.integrators.integrator import Acceleration, Integrator, predicted
 from featherweight.model import Tree
 
 
@@ -21,15 +21,6 @@ class SemiImplicit(Integrator):
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, acceleration: Acceleration
     ) -> tuple[list[Any], list[Any]]:
         return advanced(tree, q, predicted(tree, v, acceleration(q, v), h), h)
-
-
-def predicted(tree: Tree, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
-    """The velocity after h, in the axes of now."""
-    after = list(v)
-    for _, _, joint in tree.outward():
-        if joint.joint.leader is None:
-            after[joint.v] = joint.joint.predicted(v[joint.v], a[joint.v], h)
-    return after
 
 
 def advanced(tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:

@@ -14,6 +14,7 @@ import numpy as np
 from featherweight.joints.joint import Joint
 from featherweight.joints.orientation import explain_unit, not_unit, random_quaternion, rotated
 from featherweight.spatial import (
+    Displacement,
     Matrix,
     Motion,
     Quaternion,
@@ -55,6 +56,9 @@ class Free(Joint):
     def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         moving = right_jacobian_se3_inverse(_twist(u)) @ _twist(v)
         return [*moving.linear, *moving.angular]
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        return Displacement(*exp_se3(_twist(d)))
 
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
         """By the classical acceleration: a spinning body keeps its linear velocity."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from featherweight.errors import ModelError
 from featherweight.joints.joint import AxisJoint, finite
-from featherweight.spatial import Motion, Transform, about_axis
+from featherweight.spatial import Displacement, Motion, Quaternion, Transform, about_axis
 
 
 class Helical(AxisJoint):
@@ -27,6 +27,9 @@ class Helical(AxisJoint):
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         return (Motion(self.axis, self.axis * self.pitch),)
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        return Displacement(Quaternion.about(self.axis, d[0]), self.axis * (self.pitch * d[0]))
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return rng.uniform(-pi, pi, 1)

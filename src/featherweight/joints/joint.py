@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.errors import ModelError
-from featherweight.spatial import Motion, Transform, Vector
+from featherweight.spatial import Displacement, Motion, Transform, Vector
 
 
 class Joint:
@@ -50,6 +50,10 @@ class Joint:
     def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         """How u must change so that q ⊕ u moves with v: the inverse of the right Jacobian of ⊕ at u, times v."""
         return list(v)
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        """X_J(q ⊕ d) from X_J(q): how B moves in A when the joint moves by d, without loss of digits for small d."""
+        return Displacement.between(self.transform(q), self.transform(self.integrate(q, d)))
 
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
         """The velocity after h, in the axes of now."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from featherweight.errors import ModelError
 from featherweight.joints.joint import Joint, finite
-from featherweight.spatial import Motion, Transform
+from featherweight.spatial import Displacement, Motion, Transform
 
 
 class Mimic(Joint):
@@ -36,6 +36,9 @@ class Mimic(Joint):
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         return tuple(s * self.ratio for s in self.joint.subspace(self._own(q)))
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        return self.joint.displacement(self._own(q), [self.ratio * d[0]])
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return np.zeros(0)

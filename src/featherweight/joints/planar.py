@@ -15,7 +15,17 @@ import numpy as np
 from featherweight.errors import ModelError
 from featherweight.joints.joint import AxisJoint
 from featherweight.scalar import atan2, cos, sin
-from featherweight.spatial import Motion, Transform, Vector, about_axis, exp_se2, log_se2, right_jacobian_se3_inverse
+from featherweight.spatial import (
+    Displacement,
+    Motion,
+    Quaternion,
+    Transform,
+    Vector,
+    about_axis,
+    exp_se2,
+    log_se2,
+    right_jacobian_se3_inverse,
+)
 
 
 class Planar(AxisJoint):
@@ -62,6 +72,10 @@ class Planar(AxisJoint):
     def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         plane = right_jacobian_se3_inverse(_in_space(u)) @ _in_space(v)
         return [plane.linear.x, plane.linear.y, plane.angular.z]
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        (x, y), (dx, dy) = self._plane(), exp_se2(*d)
+        return Displacement(Quaternion.about(self.axis, d[2]), x * dx + y * dy)
 
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
         """By the classical acceleration, as for a free body."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints.joint import AxisJoint
-from featherweight.spatial import Matrix, Motion, Transform, Vector
+from featherweight.spatial import Displacement, Matrix, Motion, Quaternion, Transform, Vector
 
 
 class Prismatic(AxisJoint):
@@ -19,6 +19,9 @@ class Prismatic(AxisJoint):
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         return (Motion(Vector.zero(), self.axis),)
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        return Displacement(Quaternion.identity(), self.axis * d[0])
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return rng.uniform(-1.0, 1.0, 1)

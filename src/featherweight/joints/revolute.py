@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints.joint import AxisJoint
-from featherweight.spatial import Motion, Transform, Vector, about_axis
+from featherweight.spatial import Displacement, Motion, Quaternion, Transform, Vector, about_axis
 
 
 class Revolute(AxisJoint):
@@ -20,6 +20,9 @@ class Revolute(AxisJoint):
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         return (Motion(self.axis, Vector.zero()),)
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        return Displacement(Quaternion.about(self.axis, d[0]), Vector.zero())
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return rng.uniform(-pi, pi, 1)

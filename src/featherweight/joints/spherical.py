@@ -10,6 +10,7 @@ import numpy as np
 from featherweight.joints.joint import Joint
 from featherweight.joints.orientation import explain_unit, not_unit, random_quaternion
 from featherweight.spatial import (
+    Displacement,
     Matrix,
     Motion,
     Quaternion,
@@ -42,6 +43,9 @@ class Spherical(Joint):
 
     def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         return list(right_jacobian_so3_inverse(Vector(*u)) @ Vector(*v))
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        return Displacement(exp_so3(Vector(*d)), Vector.zero())
 
     def check(self, q: Sequence[Any]) -> Any:
         return not_unit(q)

@@ -10,7 +10,7 @@ import numpy as np
 
 from featherweight.errors import ModelError
 from featherweight.joints.joint import Joint, unit_axis
-from featherweight.spatial import Motion, Transform, Vector, about_axis
+from featherweight.spatial import Displacement, Motion, Quaternion, Transform, Vector, about_axis
 
 
 class Universal(Joint):
@@ -36,6 +36,11 @@ class Universal(Joint):
     def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
         first = about_axis(self.second, q[1]) @ self.first
         return Motion(first.cross(self.second) * v[1], Vector.zero()), Motion.zero()  # Ė_2 a_1 = -q̇_2 a_2 × E_2 a_1
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        """About the first axis, as the body sees it, then about the second."""
+        first = about_axis(self.second, q[1]) @ self.first
+        return Displacement(Quaternion.about(first, d[0]) @ Quaternion.about(self.second, d[1]), Vector.zero())
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return rng.uniform(-pi, pi, 2)

@@ -8,7 +8,7 @@ from typing import Any
 
 from featherweight.joints import Joint
 from featherweight.scalar import maximum
-from featherweight.spatial import Force, Motion, RigidInertia, Transform, Vector
+from featherweight.spatial import Displacement, Force, Motion, RigidInertia, Transform, Vector
 
 SLOW = 1e-4  # velocity [rad/s or m/s] below which dry friction in a simulation is viscous
 
@@ -122,6 +122,10 @@ class TreeJoint:
         for rate, number in zip(self.subspace_rate(q, v), v[self.v], strict=True):
             c = c + rate * number
         return c
+
+    def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
+        """How the body's frame moves when the joint moves by d."""
+        return self.joint.displacement(q[self.q], d[self.v])
 
     def stretch(self, q: Sequence[Any]) -> list[Any]:
         """q ⊖ rest, how far the joint's spring is stretched; zero where there is none."""

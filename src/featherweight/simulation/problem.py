@@ -120,6 +120,8 @@ def problem(
     carry = _begin(model, all_rows("q"), all_rows("v"))
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     given = [all_rows("tau")] if tau is not None else []
+    if method.state_size(model.nv):
+        carry.append(np.zeros((count, method.state_size(model.nv))))
     if contact is not None:
         carry.append(np.zeros((count, contact.state_size(model))))
         if isinstance(contact, SpringDamper) and count and not parameters:

@@ -274,5 +274,5 @@ def _last(
     """States from step `first` on, one for each step, of a robot that failed after the last of them."""
     t = (first + np.arange(q.shape[1])) * p.dt
     status, failed = clock[0, 1].astype(np.uint8), clock[0, 2].astype(int)
-    tau, force, slip, depth, solver = (record[0] for record in records)
-    return Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, slip, depth, solver, p.ground)
+    tau, force, *rest = (record[0] for record in records)
+    return Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, *rest, ground=p.ground)

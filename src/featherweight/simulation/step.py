@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from featherweight import algorithms
 from featherweight.compiler import Argument, Node, compiling
 from featherweight.compiler.loop import Loop
 from featherweight.contact import ContactModel
 from featherweight.dynamics.evaluate import LARGEST
 from featherweight.errors import SimulationError
 from featherweight.integrators import Integrator
-from featherweight.integrators.semi_implicit import predicted
+from featherweight.integrators.integrator import Advanced
 from featherweight.model import Model, Tree
 from featherweight.scalar import where
 from featherweight.simulation.actuators import Actuators
@@ -50,9 +49,11 @@ class Means:
         return f"{self.given} {parts!r}"
 
     def records(self, model: Model) -> list[tuple[int, ...]]:
-        """Shapes of what is recorded in a step: forces; and of contact, force, slip, depth, and (sweeps, residual)."""
+        """Shapes of what is recorded in a step: forces; of contact, force, slip, depth, and (sweeps, residual); of an
+        integrator that solves equations, (iterations, residual)."""
         points = len(model.contact_points) if self.contact is not None else 0
-        return [(model.nv,), (points, 3), (points,), (points,), (2 if points else 0,)]
+        solved = 2 if self.integrator.solves else 0
+        return [(model.nv,), (points, 3), (points,), (points,), (2 if points else 0,), (solved,)]
 
 
 def step_loop(model: Model, means: Means) -> Loop:
@@ -81,6 +82,8 @@ def _make(model: Model, means: Means) -> Loop:
     ]
     constants = [Argument("dt", (), ""), *(Argument(p.name, p.shape, "") for p in model.parameters.values())]
     forces = [Argument("tau", (model.nv,), "nv")] if means.given else []
+    if means.integrator.state_size(model.nv):
+        carry.append(Argument("memory", (means.integrator.state_size(model.nv),), "n"))
     if contact is not None:
         carry.append(Argument("contact", (contact.state_size(model),), "n"))
     if control is not None:
@@ -149,14 +152,22 @@ def _step(
     converged: Any = True
     extra: list[list[Any]] = []
     records: list[list[Any]] = [[], [], [], []]
+    memory = x.get("memory", [])
     if means.contact is None:
-        new_q, new_v = _free_step(tree, means.integrator, q, v, tau, dt)
+        free: Advanced | None = means.integrator.advance(tree, q, v, tau, dt, None, memory)
+        new_q, new_v = free.q, free.v
     else:
-        outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"])
-        new_q, new_v, converged = outcome.q, outcome.v, outcome.converged
+        outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], memory)
+        new_q, new_v, converged, free = outcome.q, outcome.v, outcome.converged, outcome.free
         extra = [outcome.state]
         force = [number for vector in outcome.force for number in vector]
         records = [force, outcome.slip, outcome.depth, [outcome.iterations, outcome.residual]]
+    if free is not None and means.integrator.solves:
+        converged = converged & free.converged
+        records.append([free.iterations, free.residual])
+        extra = [*([free.state] if memory else []), *extra]
+    else:
+        records.append([])
     going = status == 0
     good_state = abs(_sum(new_q) + _sum(new_v)) <= LARGEST
     good = going & good_tau & good_state & converged
@@ -164,21 +175,6 @@ def _step(
     clock = [k + 1.0, where(good, status, where(going, reason, status)), where(good, failed, where(going, k, failed))]
     state = [[where(good, a, b) for a, b in zip(new, old, strict=True)] for new, old in ((new_q, q), (new_v, v))]
     return [*state, clock], extra, records
-
-
-def _free_step(
-    tree: Tree, integrator: Integrator, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], dt: Any
-) -> tuple[list[Any], list[Any]]:
-    """A step without contact."""
-    solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
-    solved = tree.damped(v, dt) if integrator.damps_implicitly else tree
-
-    def acceleration(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-        felt = predicted(tree, v, [0] * tree.nv, dt) if integrator.damps_implicitly else v
-        passive = algorithms.passive_force(solved, q, felt)
-        return solve(solved, q, v, [t + p for t, p in zip(tau, passive, strict=True)], None)[0]
-
-    return integrator.step(tree, q, v, dt, acceleration)
 
 
 def _sum(values: Sequence[Any]) -> Any:

@@ -17,8 +17,8 @@ from featherweight.model import Model
 from featherweight.recording import read, write
 from featherweight.simulation.facts import facts_of, ground_in, robot_in
 
-RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver")
-FORMAT = {"format": "featherweight trajectory", "version": 2}
+RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver", "convergence")
+FORMAT = {"format": "featherweight trajectory", "version": 3}
 
 
 class Status(enum.IntEnum):
@@ -37,9 +37,10 @@ class Trajectory:
 
     `t` (K+1,) [s]; `q` (…, K+1, nq); `v` (…, K+1, nv); `tau` (…, K, nv), the forces that acted in the first step of
     each interval. Of contact in that step: `contact_force` (…, K, nc, 3) [N] in world axes, `contact_slip` (…, K, nc)
-    [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), sweeps and residual [m/s]. `status` and `failed_step`
-    (…): where a lane failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not. `ground` has
-    the surfaces that were there.
+    [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), sweeps and residual [m/s]. Of an integrator that solves
+    equations, `convergence` (…, K, 2), iterations and relative residual. `status` and `failed_step` (…): where a lane
+    failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not. `ground` has the surfaces that
+    were there.
     """
 
     model: Model | None
@@ -54,6 +55,7 @@ class Trajectory:
     contact_slip: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     penetration: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     solver: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    convergence: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     ground: tuple[Surface, ...] = ()
 
     def energy(self) -> np.ndarray:

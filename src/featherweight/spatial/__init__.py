@@ -1,5 +1,6 @@
 """Spatial algebra over any scalar: motions, forces, transforms, inertias, rotations and their groups."""
 
+from featherweight.spatial.displacement import Displacement
 from featherweight.spatial.groups import (
     MotionMatrix,
     Quaternion,
@@ -26,6 +27,7 @@ from featherweight.spatial.vector import Matrix, Symmetric, Vector
 
 __all__ = [
     "ArticulatedInertia",
+    "Displacement",
     "Force",
     "Matrix",
     "Motion",

@@ -1,0 +1,187 @@
+"""The exact Newton step in linear time: an articulated-body recursion with inertias that are not symmetric.
+
+A change ξ_i of body i's pose at the end of the step changes its momentum at the beginning by K_i ξ_i. Forces are carried
+by the transforms at the beginning, X, changes by those at the end, X⁺; so the articulated Π = K + Σ Xᵀ (Π - Π S⁺ d⁻¹ Sᵀ Π) X⁺
+has different columns Π S⁺ and rows Sᵀ Π.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from featherweight.algorithms.linear import combine
+from featherweight.integrators.variational.drnea import Place, Trial
+from featherweight.integrators.variational.logarithm import Log
+from featherweight.model import Tree
+from featherweight.scalar import reciprocal
+from featherweight.spatial import (
+    Force,
+    Matrix,
+    Motion,
+    MotionMatrix,
+    RigidInertia,
+    Transform,
+    Vector,
+)
+
+
+class Felt(NamedTuple):
+    """[[A, B], [C, D]]: moment and force that a change of pose (angular, linear) takes. Not symmetric."""
+
+    A: Matrix
+    B: Matrix
+    C: Matrix
+    D: Matrix
+
+    def __add__(self, other: Felt) -> Felt:  # type: ignore[override]
+        return Felt(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def __matmul__(self, x: Motion) -> Force:
+        return Force(self.A @ x.angular + self.B @ x.linear, self.C @ x.angular + self.D @ x.linear)
+
+    def row(self, x: Motion) -> Force:
+        """xᵀ Π."""
+        w, v = x
+        return Force(
+            self.A.transposed_times(w) + self.C.transposed_times(v),
+            self.B.transposed_times(w) + self.D.transposed_times(v),
+        )
+
+    def minus_outer(self, columns: Sequence[Force], rows: Sequence[Force]) -> Felt:
+        """Π - Σ u wᵀ."""
+        A, B, C, D = self
+        for u, w in zip(columns, rows, strict=True):
+            A, B = A - _outer(u.moment, w.moment), B - _outer(u.moment, w.force)
+            C, D = C - _outer(u.force, w.moment), D - _outer(u.force, w.force)
+        return Felt(A, B, C, D)
+
+    def seen_through(self, X: Transform, X_after: Transform) -> Felt:
+        """Xᵀ Π X⁺: rotate, then move the origins."""
+        E, E_after = X.E.T, X_after.E
+        A, B, C, D = (E @ block @ E_after for block in self)
+        r, r_after = Matrix.cross(X.r), Matrix.cross(X_after.r)
+        A, B = A + r @ C, B + r @ D
+        return Felt(A - B @ r_after, B, C - D @ r_after, D)
+
+
+def newton_step(place: Place, q_after: Sequence[Any], trial: Trial) -> list[Any]:
+    """(∂e/∂q⁺)⁻¹ e, a velocity at q⁺."""
+    tree = place.tree
+    X, S, Pi, D, u, p, columns, rows = (tree.per_body() for _ in range(8))
+
+    # outward: where the step ends, and what each body feels of a change there
+    for i, _, joint in tree.outward():
+        X[i] = joint.transform(q_after) @ tree.X_tree[i]
+        S[i] = joint.subspace(q_after)
+        Pi[i] = _felt(tree.I[i], trial.log[i], trial.P[i])
+
+    # inward: each body with all it carries
+    for i, parent, joint in tree.inward():
+        own = Force.zero() if p[i] is None else p[i]
+        U = [Pi[i] @ s for s in S[i]]  # Π S⁺
+        W = [Pi[i].row(s) for s in place.S[i]]  # Sᵀ Π
+        d = [[s.dot(column) for column in U] for s in place.S[i]]
+        for k, armature in enumerate(joint.armature):
+            d[k][k] = d[k][k] + armature
+        D[i] = _factor(d)
+        u[i] = [x - s.dot(own) for x, s in zip(trial.e[joint.v], place.S[i], strict=True)]
+        columns[i], rows[i] = [place.X[i].back(c) for c in U], [X[i].back(w) for w in W]
+        if joint.spin is not None and parent > 0:  # a rotor on the parent
+            at_start, at_end = trial.log[parent].momenta(joint.spin)
+            columns[i], rows[i] = [columns[i][0] + at_start], [rows[i][0] + at_end]
+        if parent > 0:
+            divided = _right_divide(columns[i], D[i])
+            felt = Pi[i].seen_through(place.X[i], X[i]).minus_outer(divided, rows[i])
+            Pi[parent] = Pi[parent] + felt
+            carried = place.X[i].back(own) + combine(divided, u[i])
+            p[parent] = carried if p[parent] is None else p[parent] + carried
+
+    # outward: the change of each joint
+    change: list[Any] = [0] * tree.nv
+    xi = tree.per_body(Motion.zero())
+    for i, parent, joint in tree.outward():
+        rest = [x - xi[parent].dot(row) for x, row in zip(u[i], rows[i], strict=True)]
+        change[joint.v] = _solve(D[i], rest)
+        xi[i] = X[i] @ xi[parent] + combine(S[i], change[joint.v])
+    return change
+
+
+def _felt(I: RigidInertia, log: Log, P: Force) -> Felt:
+    """K = ∂(dlogᵀ_X P)/∂X · dlog_-X: of the series of dlog, terms to the second order in X."""
+    X, k = log.X, 1 / 12
+    omega, v = X
+    W, V = Matrix.cross(omega), Matrix.cross(v)
+    WW, mixed = W @ W, W @ V + V @ W
+    one = Matrix.identity()
+    # dlog_±X = 1 ∓ ½ ad + ad² / 12 = [[A, 0], [N, A]]
+    forward = MotionMatrix(one - _scaled(W, 0.5) + _scaled(WW, k), _scaled(mixed, k) - _scaled(V, 0.5))
+    backward = MotionMatrix(one + _scaled(W, 0.5) + _scaled(WW, k), _scaled(mixed, k) + _scaled(V, 0.5))
+    # dlogᵀ G, and what X in dlog itself changes: -½ B(P) + (B(adᵀ P) + adᵀ B(P)) / 12, B(f) Y = adᵀ_Y f
+    H, mass = Matrix.cross(I.h), Matrix.diagonal(I.m, I.m, I.m)
+    A_T, N_T = forward.A.T, forward.N.T
+    A, B = A_T @ I.I.matrix - N_T @ H, A_T @ H + _scaled(N_T, I.m)
+    C, D = -(A_T @ H), A_T @ mass
+    m, f = P
+    M, F = Matrix.cross(m), Matrix.cross(f)
+    turned = Force(-(omega.cross(m) + v.cross(f)), -omega.cross(f))  # adᵀ P
+    M_2, F_2 = Matrix.cross(turned.moment), Matrix.cross(turned.force)
+    A = A - _scaled(M, 0.5) + _scaled(M_2 - W @ M - V @ F, k)
+    B = B - _scaled(F, 0.5) + _scaled(F_2 - W @ F, k)
+    C = C - _scaled(F, 0.5) + _scaled(F_2 - W @ F, k)
+    # · dlog_-X
+    return Felt(A @ backward.A + B @ backward.N, B @ backward.A, C @ backward.A + D @ backward.N, D @ backward.A)
+
+
+def _scaled(A: Matrix, s: Any) -> Matrix:
+    return A.lift(lambda a: a * s)
+
+
+def _outer(a: Vector, b: Vector) -> Matrix:
+    return Matrix(b * a.x, b * a.y, b * a.z)
+
+
+# ---- small systems that are not symmetric: d = L U, U with a unit diagonal; the pivots as reciprocals
+
+Factors = list[list[Any]]
+
+
+def _factor(d: Sequence[Sequence[Any]]) -> Factors:
+    """L below and on the diagonal (reciprocals there), U above it. The symmetric part is positive: no pivoting."""
+    n = len(d)
+    f = [list(row) for row in d]
+    for j in range(n):
+        f[j][j] = reciprocal(f[j][j])
+        for k in range(j + 1, n):
+            f[j][k] = f[j][k] * f[j][j]
+        for i in range(j + 1, n):
+            for k in range(j + 1, n):
+                f[i][k] = f[i][k] - f[i][j] * f[j][k]
+    return f
+
+
+def _solve(f: Factors, b: Sequence[Any]) -> list[Any]:
+    """d⁻¹ b."""
+    x = list(b)
+    for i in range(len(x)):
+        for j in range(i):
+            x[i] = x[i] - f[i][j] * x[j]
+        x[i] = x[i] * f[i][i]
+    for i in reversed(range(len(x))):
+        for j in range(i + 1, len(x)):
+            x[i] = x[i] - f[i][j] * x[j]
+    return x
+
+
+def _right_divide(columns: Sequence[Force], f: Factors) -> list[Force]:
+    """U d⁻¹: columns x with Σ x_j d_jk = u_k."""
+    n = len(columns)
+    x = list(columns)
+    for k in range(n):  # x U = u
+        for j in range(k):
+            x[k] = x[k] - x[j] * f[j][k]
+    for k in reversed(range(n)):  # x L
+        for j in range(k + 1, n):
+            x[k] = x[k] - x[j] * f[j][k]
+        x[k] = x[k] * f[k][k]
+    return x

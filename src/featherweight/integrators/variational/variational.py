@@ -1,0 +1,132 @@
+"""The variational integrator: a step that makes the discrete action stationary, in time linear in the number of bodies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight import algorithms
+from featherweight.integrators.integrator import Advanced, External, Integrator
+from featherweight.integrators.variational.drnea import Place
+from featherweight.integrators.variational.forces import braked, springs
+from featherweight.integrators.variational.guesses import GUESSES, MEMORY, extrapolated, remembered
+from featherweight.integrators.variational.legendre import read_out, start
+from featherweight.integrators.variational.logarithm import LEAST_W
+from featherweight.integrators.variational.solve import Found, Search
+from featherweight.model import Tree
+from featherweight.scalar import maximum, sqrt, where
+
+SOLVERS = ("riqn", "newton")
+TINY = 1e-60  # of |e|²: what is not to be told from rest
+
+
+@dataclass(frozen=True)
+class Variational(Integrator):
+    """Order 2, symplectic, momentum kept; no drift of the energy.
+
+    Args:
+        solver: "riqn", quasi-Newton steps with Newton steps where they fail, or "newton".
+        guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v and
+            what the steps before this one let expect.
+        tolerance: largest |e| over the largest impulse of a joint.
+        absolute: largest |e| [N m s or N s], in place of `tolerance`.
+        iterations: most quasi-Newton steps, and most Newton steps.
+    """
+
+    solver: str = "riqn"
+    guess: str = "extrapolated"
+    tolerance: float = 1e-12
+    absolute: float | None = None
+    iterations: int = 30
+
+    solves = True
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver: expected one of {', '.join(map(repr, SOLVERS))}, got {self.solver!r}")
+        if self.guess not in GUESSES:
+            raise ValueError(f"guess: expected one of {', '.join(map(repr, GUESSES))}, got {self.guess!r}")
+        for name in ("tolerance", "absolute"):
+            value = getattr(self, name)
+            if value is None and name == "absolute":
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+                raise ValueError(f"{name}: expected a number > 0, got {value!r}")
+        if isinstance(self.iterations, bool) or not isinstance(self.iterations, int) or self.iterations < 1:
+            raise ValueError(f"iterations: expected a whole number of 1 or more, got {self.iterations!r}")
+
+    def state_size(self, nv: int) -> int:
+        return MEMORY * nv if self.guess == "extrapolated" else 0
+
+    def advance(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any, external: External | None,
+        state: Sequence[Any],
+    ) -> Advanced:  # fmt: skip
+        # where the step begins: momentum, and half of the impulses
+        stepped, late = braked(tree, q, v, h)
+        pushed = None if external is None else external(q, v)
+        forces = springs(tree, q, tau)
+        begin = start(tree, q, v, h, forces, pushed)
+        largest: Any = 0.0
+        for p in begin:
+            largest = maximum(largest, abs(p))
+        size = self.tolerance * largest if self.absolute is None else self.absolute * h
+        place = Place.at(stepped, q, begin)
+
+        # the step
+        first = self._guess(tree, q, v, forces, h, pushed, state)
+        found = self._found(Search(place, size * size + TINY), first)
+        delta = found.trial.delta
+
+        # where it ends
+        q_after = algorithms.integrate(tree, q, delta)
+        momentum = self._momentum(tree, found, late)
+        pushed = None if external is None else external(q_after, [x / h for x in delta])
+        v_after = read_out(tree, q_after, h, found.trial.after, momentum, springs(tree, q_after, tau), pushed)
+
+        kept = remembered(tree.nv, state, [d - h * x for d, x in zip(delta, v, strict=True)]) if state else []
+        error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
+        good = (found.trial.square <= size * size + TINY) & (found.trial.upright >= LEAST_W)
+        return Advanced(q_after, v_after, kept, found.iterations, error, good)
+
+    def _guess(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any, state: Any
+    ) -> list[Any]:
+        if self.guess == "rest":
+            return [where(x < 0, 0.0, 0.0) for x in v]  # a zero that is not known while tracing
+        delta = [h * x for x in v]
+        if self.guess == "extrapolated":
+            return [d + c for d, c in zip(delta, extrapolated(tree.nv, state), strict=True)]
+        if self.guess == "dynamics":
+            solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
+            damped = [f - d * x for f, d, x in zip(forces, _damping(tree), v, strict=True)]
+            a, _ = solve(tree, q, v, damped, external)
+            return [d + (0.5 * h * h) * x for d, x in zip(delta, a, strict=True)]
+        return delta
+
+    def _found(self, search: Search, first: Sequence[Any]) -> Found:
+        if self.solver == "newton":
+            return search.newton(first, self.iterations)
+        found = search.riqn(first, self.iterations)
+        return found if search.place.tree.coupled else search.rescued(found, self.iterations)
+
+    @staticmethod
+    def _momentum(tree: Tree, found: Found, late: Sequence[Any]) -> list[Any]:
+        """h times the momentum that joints have by themselves: of motors, less what damping takes at the end."""
+        momentum = list(found.trial.spun)
+        for _, _, joint in tree.outward():
+            for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
+                momentum[k] = momentum[k] + armature * found.trial.delta[k]
+                if joint.joint.leader is None:
+                    momentum[k] = momentum[k] - late[k] * found.trial.delta[k]
+        return momentum
+
+
+def _damping(tree: Tree) -> list[Any]:
+    total: list[Any] = [0] * tree.nv
+    for _, _, joint in tree.outward():
+        for k, d in zip(range(joint.v.start, joint.v.stop), joint.damping, strict=True):
+            total[k] = total[k] + d
+    return total
