@@ -14,6 +14,4 @@ def needed(module: str, extra: str, who: str) -> Any:
         if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
             raise
         package = module.partition(".")[0]
-        raise ModuleNotFoundError(
-            f'{who} {package}: pip install "featherweight[{extra}]"', name=package
-        ) from None
+        raise ModuleNotFoundError(f'{who} {package}: pip install "featherweight[{extra}]"', name=package) from None

@@ -16,8 +16,9 @@ from websockets.sync.client import connect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-    "--remote-debugging-port=0", "--no-first-run", "--disable-background-networking", "--disable-extensions",
+    "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader", "--remote-debugging-port=0", "--no-first-run",
+    "--disable-background-networking", "--disable-extensions",
     "--disable-features=PaintHolding",
 )  # fmt: skip
 
@@ -47,7 +48,8 @@ class Page:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         if offline:
-            self.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
+            speeds = {"latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+            self.call("Network.emulateNetworkConditions", offline=True, **speeds)
         self.call("Page.navigate", url=url)
 
     def _port(self) -> int:

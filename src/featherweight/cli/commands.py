@@ -20,6 +20,7 @@ app.command()(simulate.simulate)
 app.command()(view.view)
 app.command()(demo.demo)
 
+
 @app.command()
 def info(
     model: ModelArgument,

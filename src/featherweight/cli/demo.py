@@ -20,7 +20,7 @@ from featherweight.cli.timing import Timed, timed
 from featherweight.contact import ContactModel
 
 DROP = 0.2  # how high the feet are let go [m]
-CHAIN_SECONDS, CHAIN_STEP = 20.0, 2e-3
+CHAIN_SECONDS, CHAIN_STEP = 10.0, 2e-3
 
 
 def demo(
@@ -43,16 +43,16 @@ def demo(
         out.print(f"All of this took {time.perf_counter() - began:.0f} s. Written:")
         for file in sorted(folder.iterdir()):
             out.print(f"  {escape(str(file))}", soft_wrap=True, highlight=False)
-        opened = browser and all([fw.viewer.open_page(page) for page in pages])
-        out.print("Opened in your browser." if opened else f"Open {escape(str(pages[0]))} in a browser.", soft_wrap=True)
+        if browser and all([fw.viewer.open_page(page) for page in pages]):
+            out.print("Opened in your browser.")
+        else:
+            out.print(f"Open {escape(' and '.join(map(str, pages)))} in a browser.", soft_wrap=True)
 
 
 def _dropped(contact: ContactModel, dt: float, every: int) -> Timed:
     robot = fw.robots.mini_cheetah()
     q = start(robot, (), DROP, contact.surfaces)
-    return timed(
-        robot, q, duration=2.0, dt=dt, control=hold(robot, start(robot, (), None, ())), contact=contact, record_every=every
-    )
+    return timed(robot, q, duration=2.0, dt=dt, control=hold(robot, q), contact=contact, record_every=every)
 
 
 def _chain(integrator: str) -> Timed:
@@ -62,35 +62,34 @@ def _chain(integrator: str) -> Timed:
 
 
 def _tell_robots(runs: dict[str, Timed]) -> None:
-    table = Table("contact", "slip of the worst foot", "deepest", "largest force", "against real time")
-    for name, timed in runs.items():
-        lines = {line.name: line for line in report.summary(timed.run, seconds=timed.seconds)}
+    table = Table("contact", "slip of the worst foot", "deepest", "largest force", "of real time")
+    for name, (run, seconds) in runs.items():
+        lines = {line.name: line for line in report.summary(run, seconds=seconds)}
         texts = (lines[n].text.partition(" (")[0] for n in ("slip", "deepest", "largest_contact_force"))
-        table.add_row(name, *texts, f"{lines['real_time_factor'].value:.0f} times faster")
+        table.add_row(name, *texts, f"{lines['real_time_factor'].value:,.0f} times")
     out.print(f"\n[bold]Mini Cheetah[/], 9 kg, 12 motors: dropped from {100 * DROP:.0f} cm, held by PD, 2 s")
     out.print(table)
 
 
 def _tell_chains(runs: dict[str, Timed]) -> None:
-    table = Table("integrator", "energy at the start", "largest error of it", "against real time")
-    for name, timed in runs.items():
-        energy = timed.run.energy()
+    table = Table("integrator", "energy at the start", "largest error of it", "of real time")
+    for name, (run, seconds) in runs.items():
+        energy = run.energy()
         error = np.abs(energy - energy[0]).max()
-        factor = CHAIN_SECONDS / timed.seconds
-        table.add_row(name, f"{energy[0]:.2f} J", f"{error:.2g} J", f"{factor:.0f} times faster")
+        table.add_row(name, f"{energy[0]:.1f} J", f"{error:.3g} J", f"{CHAIN_SECONDS / (seconds or np.inf):,.0f} times")
     out.print(f"\n[bold]Chain of ten links[/], frictionless, {CHAIN_SECONDS:g} s in steps of {1e3 * CHAIN_STEP:g} ms")
     out.print(table)
 
 
 def _write(folder: Path, name: str, title: str, runs: dict[str, Timed], speed: float) -> Path:
     """A report, the trajectories, and a page with the moving robots."""
-    for label, timed in runs.items():
-        timed.run.save(folder / f"{name}-{label.split(',')[0].replace(' ', '-')}.fw")
-    trajectories = {label: timed.run for label, timed in runs.items()}
+    trajectories = {label: one.run for label, one in runs.items()}
+    for label, run in trajectories.items():
+        run.save(folder / f"{name}-{label.split(',')[0].replace(' ', '-')}.fw")
     fw.viewer.export(list(trajectories.values()), folder / f"{name}-3d.html", labels=list(trajectories))
     page = folder / f"{name}.html"
     report.write_report(
-        trajectories, page, title=title, seconds={label: timed.seconds for label, timed in runs.items()},
+        trajectories, page, title=title, seconds={label: one.seconds for label, one in runs.items()},
         links={"Turn it and move through time": f"{name}-3d.html"}, speed=speed, rate=15.0 if speed < 1 else 10.0,
     )  # fmt: skip
     return page

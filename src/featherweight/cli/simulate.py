@@ -31,7 +31,7 @@ def simulate(
     duration: Annotated[float, typer.Option(help="simulated time in seconds")] = 2.0,
     dt: Annotated[float, typer.Option(help="length of a step in seconds")] = 1e-3,
     integrator: Annotated[str, typer.Option(help=INTEGRATORS)] = "semi_implicit",
-    contact: Annotated[str, typer.Option(help="auto (impulse if there are contact points), none, impulse, spring")] = "auto",
+    contact: Annotated[str, typer.Option(help="none, impulse, spring; auto: impulse if it has points")] = "auto",
     friction: Annotated[float, typer.Option(help="coefficient of Coulomb's law")] = 0.8,
     controller: Annotated[str, typer.Option(help=f"{', '.join(CONTROLLERS)}, or FILE.py:NAME")] = "none",
     height: Annotated[float, typer.Option(help="of the lowest contact point at the start in metres")] = 0.0,
@@ -48,7 +48,7 @@ def simulate(
     robot = model_named(model, base, roots=root)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
         touching = _contact(contact, friction, robot)
-        q = start(robot, set_ or (), None if touching is None else height, () if touching is None else touching.surfaces)
+        q = start(robot, set_ or (), height, () if touching is None else touching.surfaces)
         run, seconds = _run(
             robot, q, duration=duration, dt=dt, control=controller_named(controller, robot, q), contact=touching,
             integrator=integrator, record_every=record_every, progress=err.is_terminal,

@@ -10,9 +10,9 @@ import featherweight as fw
 from featherweight.contact import Plane, Surface
 from featherweight.model import Model
 
-HIP, KNEE = -0.8, 1.6  # of a standing Mini Cheetah [rad]
 POSTURES: dict[str, dict[str, float]] = {  # joints that are not zero, by the name of the model
-    "mini_cheetah": {f"{leg}_{joint}": q for leg in ("FR", "FL", "HR", "HL") for joint, q in (("hip", HIP), ("knee", KNEE))},
+    "mini_cheetah": {f"{leg}_{joint}": q for leg in ("FR", "FL", "HR", "HL")
+                     for joint, q in (("hip", -0.8), ("knee", 1.6))},
     "pendulum": {"hinge": 1.0},
     "double_pendulum": {"shoulder": 1.5, "elbow": 0.5},
     "cartpole": {"hinge": 2.5},
@@ -22,13 +22,13 @@ POSTURES: dict[str, dict[str, float]] = {  # joints that are not zero, by the na
 }  # fmt: skip
 
 
-def start(model: Model, settings: Sequence[str], height: float | None, ground: Sequence[Surface]) -> np.ndarray:
+def start(model: Model, settings: Sequence[str], height: float, ground: Sequence[Surface]) -> np.ndarray:
     """A configuration to begin with.
 
     Args:
         model: the robot; built-in ones have a posture.
         settings: "JOINT=VALUE" for joints with one coordinate; also of the base, "JOINT.x=VALUE".
-        height: of the lowest contact point above the plane on the ground, for a robot that floats; None: as it is.
+        height: of the lowest contact point above the ground's plane [m], for a robot that floats.
         ground: the surfaces.
     """
     q = model.neutral()
@@ -40,8 +40,7 @@ def start(model: Model, settings: Sequence[str], height: float | None, ground: S
             q[_place(model, name)] = float(text)
         except ValueError as error:
             raise ValueError(f"--set {setting}: expected JOINT=NUMBER ({error})") from None
-    if height is not None:
-        _stand(model, q, height, ground)
+    _stand(model, q, height, ground)
     return q
 
 

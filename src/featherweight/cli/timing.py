@@ -19,7 +19,9 @@ class Timed(NamedTuple):
     seconds: float | None
 
 
-def timed(model: Model, q: np.ndarray, *, dt: float, control: Any = None, progress: bool = False, **options: Any) -> Timed:
+def timed(
+    model: Model, q: np.ndarray, *, dt: float, control: Any = None, progress: bool = False, **options: Any
+) -> Timed:
     """`simulate` from rest, after one step that compiles; a controller in Python is not called for that one."""
     v = np.zeros(model.nv)
     by_python = control is not None and not isinstance(control, Compiled)

@@ -16,11 +16,11 @@ MODELS = (".urdf", ".xml", ".xacro")  # endings of robots' files; all others are
 
 
 def view(
-    what: Annotated[list[str], typer.Argument(metavar="MODEL or TRAJECTORY …", help="several trajectories: side by side")],
-    model: Annotated[str | None, typer.Option(help="the robot, if a trajectory's file has none or lacks its meshes")] = None,
+    what: Annotated[list[str], typer.Argument(metavar="MODEL or TRAJECTORY …", help="several: side by side")],
+    model: Annotated[str | None, typer.Option(help="the robot, if a trajectory's file lacks it or its meshes")] = None,
     base: Base = "free",
     root: Roots = None,
-    host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets everybody in who can reach this machine")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets in all who reach it")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(help="a free one from 8080 on if not given")] = None,
     browser: Annotated[bool, typer.Option(help="open a browser if there is a display")] = True,
     export: Annotated[Path | None, typer.Option(help="write a page that needs no server, HTML, there instead")] = None,

@@ -149,7 +149,7 @@ def _inertia(inertia: Inertia) -> list[Any]:
 
 def _placement(X: Transform) -> list[Any] | None:
     """Position, and the rows of the rotation to the parent."""
-    if X == Transform.identity():
+    if Transform.identity() == X:
         return None
     return [[float(x) for x in X.r], [[float(x) for x in row] for row in X.E.T]]
 

@@ -51,7 +51,7 @@ def camera_for(motion: Motion, shapes: Sequence[Shape], aspect: float = 4 / 3) -
         direction = np.array([0.25, -1.0, 0.2])
     elif moved[0] < 0.05 * moved.max():
         direction = np.array([1.0, -0.25, 0.2])
-    width = 1.25 * max(float(np.hypot(extent[0], extent[1])), float(extent[2]) * aspect, 1e-3)
+    width = 1.35 * max(float(np.hypot(extent[0], extent[1])), float(extent[2]) * aspect, 1e-3)
     return Camera(middle + 2.6 * width * direction / np.linalg.norm(direction), middle, width)
 
 
@@ -67,10 +67,10 @@ def paint(
     newtons: float | None = None,
 ) -> Any:
     """One frame as a Pillow image; `newtons` is how much force makes an arrow of a quarter of the picture."""
-    image_module, draw_module = needed("PIL.Image", "plot", "pictures need"), needed("PIL.ImageDraw", "plot", "they need")
+    pillow = needed("PIL.Image", "plot", "pictures need")
     fine = (size[0] * FINE, size[1] * FINE)
-    image = image_module.new("RGB", fine, SKY)
-    draw = draw_module.Draw(image)
+    image = pillow.new("RGB", fine, SKY)
+    draw = needed("PIL.ImageDraw", "plot", "pictures need").Draw(image)
     robot = [_in_world(shape, motion, frame) for shape in shapes]
     for floor in ground:
         if floor.plane is not None:
@@ -81,7 +81,7 @@ def paint(
         _arrows(draw, motion.points[frame], motion.force[frame], camera.width / 4 / newtons, camera, fine)
     if caption:
         draw.text((16, 12), caption, fill=INK, font=_font(13 * FINE))
-    return image.resize(size, image_module.Resampling.LANCZOS)
+    return image.resize(size, pillow.Resampling.LANCZOS)
 
 
 def _in_world(shape: Shape, motion: Motion, frame: int) -> Mesh:
@@ -127,7 +127,8 @@ def _plane(draw: Any, floor: Ground, robot: Sequence[Mesh], camera: Camera, size
     rotation, position = floor.plane  # type: ignore[misc]
     step = 10.0 ** np.floor(np.log10(floor.size / 4))
     n = int(floor.size / 2 / step)
-    origin = rotation @ (np.round((rotation.T @ position) / step) * step * [1, 1, 0] + [0, 0, (rotation.T @ position)[2]])
+    x, y, z = rotation.T @ position
+    origin = rotation @ [np.round(x / step) * step, np.round(y / step) * step, z]  # lines at round numbers
     for k in range(-n, n + 1):
         for a, b in (((k, -n, 0), (k, n, 0)), ((-n, k, 0), (n, k, 0))):
             pixels, depth = camera.seen(origin + np.array([a, b]) * step @ rotation.T, size)

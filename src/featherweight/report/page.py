@@ -1,4 +1,4 @@
-"""A page about a run, or about several that are compared: numbers, a moving picture, curves. One HTML file, all inside."""
+"""A page about a run, or several that are compared: numbers, a moving picture, curves. One HTML file, all inside."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from featherweight.simulation import Trajectory
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #24292f; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; margin: 1rem 0 } td, th { padding: .3rem .9rem .3rem 0; text-align: left;
-vertical-align: top; border-bottom: 1px solid #e4e6e9 } img { max-width: 100% } footer { color: #6a7078; margin-top: 3rem }
+vertical-align: top; border-bottom: 1px solid #e4e6e9 } img { max-width: 100% }
+footer { color: #6a7078; margin-top: 3rem }
 """
 
 

@@ -30,7 +30,7 @@ def summary(trajectory: Trajectory, *, seconds: float | None = None) -> list[Lin
     ]
     if seconds is not None:
         factor = end / max(seconds, 1e-9)
-        text = f"{seconds:.3g} s, {factor:.3g} times real time"
+        text = f"{seconds:.3g} s, {_round(factor)} times as fast as real time"
         lines += [Line("seconds", seconds, "computed in", text), Line("real_time_factor", factor, "", "")]
     if trajectory.model is not None:
         lines += _energy(trajectory.energy())
@@ -85,6 +85,11 @@ def _contact(trajectory: Trajectory) -> list[Line]:
         lines.append(Line("sweeps_most", float(np.max(sweeps)), "", ""))
         lines.append(Line("residual", float(np.max(residual)), "", ""))
     return lines
+
+
+def _round(number: float) -> str:
+    """About three digits, without powers of ten."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _length(metres: float) -> str:

@@ -22,7 +22,7 @@ FEET = (0.16, 0.17, 0.20)  # of contact points,
 PLAIN = (0.68, 0.70, 0.73)  # and of shapes whose file has none
 MOST_FACES = 200_000  # of a mesh file that is drawn
 
-Color = tuple[float, float, float]
+Color = tuple[float, ...]  # red, green, blue, from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,12 @@ def _solid(geometry: Geometry) -> Mesh | None:
     """A shape of a file; None if its mesh is not to be had."""
     if geometry.kind == "mesh":
         return _from_file(geometry)
-    return {"box": lambda *size: box(size), "sphere": ball, "cylinder": cylinder, "capsule": capsule}[geometry.kind](
-        *geometry.size
-    )
+    if geometry.kind == "box":
+        return box(geometry.size)
+    if geometry.kind == "sphere":
+        return ball(geometry.size[0])
+    radius, length = geometry.size
+    return cylinder(radius, length) if geometry.kind == "cylinder" else capsule(radius, length)
 
 
 def _from_file(geometry: Geometry) -> Mesh | None:
@@ -136,7 +139,7 @@ def _distinct(points: Iterable[np.ndarray]) -> list[np.ndarray]:
 def _link(a: np.ndarray, b: np.ndarray, mass: float) -> Mesh:
     """A capsule between two points, as thick as its mass makes it, within reason."""
     length = float(np.linalg.norm(b - a))
-    radius = float(np.clip(np.sqrt(mass / (np.pi * DENSITY * length)), 0.04 * length, 0.22 * length))
+    radius = float(np.clip(np.sqrt(mass / (np.pi * DENSITY * length)), 0.06 * length, 0.22 * length))
     return capsule(radius, length).moved(_along(b - a), (a + b) / 2)
 
 

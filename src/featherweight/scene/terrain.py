@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from featherweight.contact import Box, Heightfield, Plane, Sphere, Surface
+from featherweight.scene.shapes import Color
 from featherweight.scene.solids import Mesh, ball, box
 
 GROUND, THINGS = (0.86, 0.87, 0.88), (0.74, 0.69, 0.62)  # colours
@@ -19,7 +20,7 @@ class Ground:
     """A surface as triangles in the world; planes also have a frame for a grid, z along the normal."""
 
     mesh: Mesh
-    color: tuple[float, float, float]
+    color: Color
     plane: tuple[np.ndarray, np.ndarray] | None = None  # rotation and position
     size: float = 0.0  # of a plane's square
 
@@ -40,7 +41,7 @@ def _ground(surface: Surface, center: np.ndarray, size: float) -> Ground:
     if isinstance(surface, Box):
         place = surface.placement
         rotation = np.array(place.rotation, dtype=float)
-        return Ground(box(surface.size).moved(rotation, np.array(place.position)), THINGS)
+        return Ground(box(tuple(surface.size)).moved(rotation, np.array(place.position)), THINGS)
     if isinstance(surface, Sphere):
         return Ground(ball(surface.radius, 32).moved(np.eye(3), np.array(surface.center)), THINGS)
     if isinstance(surface, Heightfield):

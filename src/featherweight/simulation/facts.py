@@ -1,4 +1,4 @@
-"""What the file of a trajectory says beside its numbers: the robot and the ground, so that it can be looked at alone."""
+"""What a trajectory's file says beside its numbers: the robot and the ground, so that it can be looked at alone."""
 
 from __future__ import annotations
 

@@ -126,7 +126,8 @@ class Run:
         p, n = self.problem, self.done
         q, v = (states[:, : n + 1] for states in self.history)
         records = [record[:, :n] for record in self.records]
-        return replace(assembled(p.model, p.batch, p.dt, p.every, p.samples, q, v, records, self.clock), ground=p.ground)
+        whole = assembled(p.model, p.batch, p.dt, p.every, p.samples, q, v, records, self.clock)
+        return replace(whole, ground=p.ground)
 
     # ---- in a file
 

@@ -56,7 +56,7 @@ class Trajectory:
     penetration: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     solver: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     convergence: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    ground: tuple[Surface, ...] = ()
+    ground: tuple[Surface, ...] = field(default=(), kw_only=True)
 
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J] of every state, shape (…, K+1); NaN where a lane had failed."""
@@ -88,8 +88,8 @@ class Trajectory:
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
-        """Read what `save` wrote, or what a run has written so far. The robot comes from the file, unless it is given or
-        too large for it."""
+        """Read what `save` wrote, or what a run has written so far. The robot is the file's if none is given; one that
+        was too large for the head of the file is not in it."""
         facts, chunks, _ = read(path)
         if any(facts.get(name) != value for name, value in FORMAT.items()):
             raise ValueError(f"{path}: expected a trajectory of version {FORMAT['version']}, got {facts}")

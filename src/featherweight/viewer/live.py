@@ -45,7 +45,8 @@ class Live:
     ) -> None:
         if speed is not None and not 0 < speed < np.inf:
             raise ValueError(f"speed: expected a number > 0 or None, got {speed!r}")
-        self._model, self._speed, self._began = model, speed, None
+        self._model, self._speed = model, speed
+        self._began: float | None = None
         self.server = web.start(host, port)
         self.url = web.address(self.server, host)
         start = np.array(model.neutral() if q is None else q, dtype=float)

@@ -65,5 +65,5 @@ def _look(server: Any, middle: np.ndarray, width: float, extent: np.ndarray) -> 
         direction = np.array([1.0, -0.2, 0.15])
     elif extent[1] < 0.2 * extent.max():
         direction = np.array([0.2, -1.0, 0.15])
-    server.initial_camera.position = middle + 1.0 * width * direction / np.linalg.norm(direction)
+    server.initial_camera.position = middle + 0.8 * width * direction / np.linalg.norm(direction)
     server.initial_camera.look_at = middle

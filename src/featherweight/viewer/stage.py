@@ -139,7 +139,8 @@ def _tiles(size: float) -> tuple[Mesh, Mesh]:
     corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
     for i in range(-n, n):
         for j in range(-n, n):
-            fields[(i + j) % 2].append(Mesh((corners + [i, j, 0]) * cell, np.array([(0, 1, 2), (0, 2, 3)])))
+            square = Mesh(corners * cell, np.array([(0, 1, 2), (0, 2, 3)]))
+            fields[(i + j) % 2].append(square.moved(np.eye(3), np.array([i, j, 0]) * cell))
     return Mesh.joined(fields[0]), Mesh.joined(fields[1])
 
 
