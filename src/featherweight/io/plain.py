@@ -12,8 +12,8 @@ from typing import Any
 from featherweight import joints
 from featherweight.errors import ModelError
 from featherweight.joints import Joint
-from featherweight.model import Builder, Inertia, JointInfo, Limits, Model, Placement, Rotor
-from featherweight.spatial import Transform
+from featherweight.model import Builder, Frame, Inertia, JointInfo, Limits, Model, Placement, Rotor
+from featherweight.spatial import Matrix, Transform
 
 Plain = dict[str, Any]
 OF_COORDINATES = ("armature", "damping", "friction", "stiffness", "rest")
@@ -32,8 +32,7 @@ def to_plain(model: Model) -> Plain | None:
     for frame in frames:
         call: Plain = {"name": frame.name, "parent": model.names[frame.body]}
         if frame.name in points:
-            point = points[frame.name]
-            calls.append({"point": {**call, "position": list(point.position), "radius": point.radius}})
+            calls.append({"point": {**call, **_point(model, frame), "radius": points[frame.name].radius}})
         elif frame.name in moving:
             joint = moving[frame.name]
             call |= {"parent": model.names[model.parent[joint.body]], "joint_name": next(frames).name}
@@ -89,6 +88,14 @@ _CALLS: dict[str, Any] = {
     "point": lambda builder, given: builder.add_contact_point(**given),
     "shape": _add_shape,
 }
+
+
+def _point(model: Model, frame: Frame) -> Plain:
+    """Where a contact point is: on its body, or on an earlier frame with the same axes, which it got them from."""
+    if frame.X.E == Matrix.identity():
+        return {"position": [float(x) for x in frame.X.r]}
+    base = next(f for f in model.frames.values() if (f.body, f.X.E) == (frame.body, frame.X.E))
+    return {"parent": base.name, "position": [float(x) for x in base.X.E @ (frame.X.r - base.X.r)]}
 
 
 def _joint(joint: JointInfo) -> Plain:
