@@ -3,18 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side fuzz tables format clean
+.PHONY: demo test check bench side-by-side viewer-bench fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]"
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@
 
-demo: $(VENV)/.base  ## build robots, compute, print results and timings
+demo: $(VENV)/.base  ## two robots, compared: numbers here, pages in demo/, opened if there is a display
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev  ## all tests
@@ -32,6 +32,16 @@ bench: $(VENV)/.dev  ## peers and ours in one run; a table, and raw data in benc
 side-by-side: $(VENV)/.dev  ## both contact models on the Mini Cheetah; numbers and a picture
 	$(BIN)/python benchmarks/side_by_side.py
 
+viewer-bench: $(VENV)/.dev  ## frames a second and loading time, in a headless Chromium; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/viewer.py
+
+pictures: $(VENV)/.dev  ## the pictures of the README and the pages, made by the project itself
+	$(BIN)/python docs/make_pictures.py
+
+docs: $(VENV)/.dev  ## all pages as HTML, in docs/_build/
+	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
+
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py
 
@@ -43,4 +53,4 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

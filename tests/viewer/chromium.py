@@ -19,7 +19,7 @@ FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader", "--remote-debugging-port=0", "--no-first-run",
     "--disable-background-networking", "--disable-extensions",
-    "--disable-features=PaintHolding",
+    "--disable-features=PaintHolding", "--force-device-scale-factor=1",
 )  # fmt: skip
 
 

@@ -123,7 +123,7 @@ def _derived(model: Model, i: int) -> list[Shape]:
         if point.radius:
             shapes.append(Shape(i, ball(point.radius).moved(np.eye(3), np.array(point.position)), color))
         elif not is_hub:
-            shapes.append(Shape(i, ball(0.06 * size).moved(np.eye(3), np.array(point.position)), FEET))
+            shapes.append(Shape(i, ball(0.085 * size).moved(np.eye(3), np.array(point.position)), FEET))
     return shapes
 
 
