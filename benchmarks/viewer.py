@@ -2,8 +2,8 @@
 
     python benchmarks/viewer.py [demo] [demo-display] [load] [frames]
 
-Frames are counted in a headless Chromium that draws in software, without a GPU; the server's own rate beside it. Results
-go to benchmarks/results/, those that were not asked for stay as they are.
+Frames are counted in a headless Chromium that draws in software, without a GPU; the server's own rate beside it.
+Results go to benchmarks/results/, those that were not asked for stay as they are.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ import numpy as np
 import featherweight as fw
 from featherweight.cli.controllers import hold
 from featherweight.cli.starts import start
+from featherweight.compiler.target import host
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 SIZES = ((480, 400), (800, 600), (1280, 900))  # windows
 COUNT = """new Promise(done => { let n = 0; const began = performance.now();
-  const tick = () => { n++; const t = performance.now() - began; t > 4000 ? done(1000 * n / t) : requestAnimationFrame(tick) };
+  const tick = () => { n++; const t = performance.now() - began;
+    t > 4000 ? done(1000 * n / t) : requestAnimationFrame(tick) };
   requestAnimationFrame(tick) })"""
 
 
@@ -121,7 +123,8 @@ def main() -> None:
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     path = ROOT / "benchmarks/results" / f"{date[:10]}-viewer.json"
     results = json.loads(path.read_text()) if path.exists() else {}
-    machine = {"system": platform.system(), "cores": os.cpu_count(), "python": platform.python_version()}
+    machine = {"cpu": host().cpu, "cores": os.cpu_count(), "system": platform.system(), "gpu": "none"}
+    machine |= {"python": platform.python_version(), "packages": os.environ.get("PACKAGES_FROM", "the usual index")}
     for name in wanted:
         results[name] = {"date": date, **MEASURES[name]()}
         print(name, json.dumps(results[name], indent=1))

@@ -54,6 +54,7 @@ def robots() -> None:
 def viewer(run: fw.Trajectory, other: fw.Trajectory) -> None:
     """The page as Chromium shows it."""
     from PIL import Image
+
     from viewer.chromium import Page
 
     with fw.viewer.show([run, other], labels=["impulses", "springs"], block=False, browser=False) as shown:

@@ -38,9 +38,8 @@ def test_simulate_tells_status_energy_slip_solver_and_speed(tmp_path: Path) -> N
 
 
 def test_simulate_as_json_with_options() -> None:
-    result = run(
-        "simulate", "pendulum", "--duration", 0.5, "--integrator", "rk4", "--set", "hinge=0.5", "--record-every", 10, "--json"
-    )  # fmt: skip
+    options = ("--duration", 0.5, "--integrator", "rk4", "--set", "hinge=0.5", "--record-every", 10, "--json")
+    result = run("simulate", "pendulum", *options)
     facts = json.loads(result.stdout)
     assert facts["status"] == "OK"
     assert facts["energy_start"] == pytest.approx(facts["energy_end"], abs=1e-9)
