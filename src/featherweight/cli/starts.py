@@ -46,7 +46,8 @@ def start(model: Model, settings: Sequence[str], height: float, ground: Sequence
 
 def _place(model: Model, name: str) -> int:
     """Where in q the number of a joint is."""
-    joint_name, _, axis = name.rpartition(".") if name not in model.joint_names else (name, "", "")
+    has_axis = name not in model.joint_names and "." in name
+    joint_name, _, axis = name.rpartition(".") if has_axis else (name, "", "")
     joint = model.joint(joint_name)
     if not joint.independent:
         raise ValueError(f"{joint_name!r} follows {joint.kind.leader!r}, which can be set")
