@@ -164,3 +164,18 @@ def test_mimic_joints_stand_on_springs_and_are_refused_by_impulses() -> None:
     assert run.penetration.max() > 0
     tip = fw.frame_pose(model, run.q, "tip").position[:, 2]
     assert tip.min() > -0.72
+
+
+@pytest.mark.parametrize("mu", [0.5, 1.0, 2.0, 5.0])
+def test_a_leaning_rod_converges_where_friction_feeds_back(mu: float) -> None:
+    """Where μ |G_nt| > G_nn a full step along the normal is turned back by friction, for ever."""
+    thin = fw.Inertia(1.0, (0, 0, 0), (1 / 3, 1 / 3, 1e-3))
+    builder = fw.Builder("rod").add_body("rod", joint=fw.joints.Free(), inertia=thin)
+    rod = builder.add_contact_point("tip", parent="rod", position=(0, 0, -1.0)).build()
+    rng = np.random.default_rng(0)
+    lean = rng.uniform(-1.2, 1.2, 400)
+    q = np.zeros((400, 7))
+    q[:, 2], q[:, 4], q[:, 6] = np.cos(lean) - 1e-4, np.sin(lean / 2), np.cos(lean / 2)
+    run = fw.rollout(rod, q, rng.normal(size=(400, 6)), steps=1, dt=1e-3, contact=Impulse(friction=mu))
+    assert (run.status == fw.Status.OK).all()
+    assert run.solver[..., 0].max() < 100

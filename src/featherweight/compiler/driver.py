@@ -114,17 +114,17 @@ end:
 
 def _sparse(native: Lanes, outputs: list, slots: list[int], zero: int | None) -> dict[int, tuple[int, str]]:
     """Outputs that are mostly zero: how many entries are not, filled up to whole rounds of copying by the last one
-    again, and tables of their slots and columns."""
+    again, and tables of their places in the workspace [bytes] and columns."""
     found = {}
     for j, (n, entry) in enumerate(outputs):
-        others = [(slots[entry + c], c) for c in range(n) if slots[entry + c] != zero]
+        others = [(8 * slots[entry + c], c) for c in range(n) if slots[entry + c] != zero]
         if n < native.width or not 0 < 2 * len(others) <= n:
             continue
         others += [others[-1]] * (-len(others) % UNROLL)
         m = len(others)
         table = "".join(
             f"@{name}{j} = internal constant [{m} x i32] [{', '.join(f'i32 {x}' for x in values)}], align 64\n"
-            for name, values in zip(("slots", "columns"), zip(*others, strict=True), strict=True)
+            for name, values in zip(("places", "columns"), zip(*others, strict=True), strict=True)
         )
         found[j] = m, table
     return found
@@ -171,7 +171,7 @@ def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: b
             lines += [
                 f"%skip{k} = mul i64 %row, {stride}",
                 f"%at{k} = getelementptr i8, ptr {pointer}, i64 %skip{k}",
-                f"%flag{k} = call i64 @scatter(ptr %at{k}, i64 {n}, ptr %ws, ptr @slots{j}, ptr @columns{j}, "
+                f"%flag{k} = call i64 @scatter(ptr %at{k}, i64 {n}, ptr %ws, ptr @places{j}, ptr @columns{j}, "
                 f"i64 {sparse[j]})",
                 f"%out{k} = or i64 {before}, %flag{k}",
             ]
