@@ -162,7 +162,7 @@ def test_a_trajectory_survives_a_file(tmp_path) -> None:
         ({"dt": 0.0}, "dt: expected a time step > 0"),
         ({"dt": np.nan}, "dt: expected a time step > 0"),
         ({"record_every": 3}, "record_every: expected a divisor of steps = 10, got 3"),
-        ({"integrator": "euler"}, "integrator: expected one of 'semi_implicit', 'rk4', got 'euler'"),
+        ({"integrator": "euler"}, "integrator: expected one of 'semi_implicit', 'rk4', 'variational', got 'euler'"),
         ({"tau": np.zeros((9, 18))}, r"tau: expected shape \(…, 10, 18\)"),
         ({"tau": np.zeros((10, 18)), "control": HOLD}, "tau, control: expected one of them"),
     ],

@@ -12,6 +12,8 @@ from featherweight.integrators.integrator import Advanced
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force, Matrix, Transform, Vector
 
+NONE = Advanced([], [], [])
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -26,7 +28,7 @@ class Outcome:
     iterations: Any
     residual: Any
     converged: Any
-    free: Advanced | None = None  # the integrator's part of it, if it made a whole step
+    free: Advanced = NONE  # the integrator's part of it, where it solved equations
 
 
 @dataclass(frozen=True)

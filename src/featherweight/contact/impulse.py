@@ -7,6 +7,10 @@ velocity there to v⁺ = v⁻ + J M⁻¹ Jᵀ λ so that
 
 with v* = max(-e v_n, min(-β z, v_max)), which bounces (by the velocity v_n before the step) and recovers from depth.
 
+A semi-implicit step then moves with v⁺. A variational step has moved already: its momentum p⁻ gives v⁻ = M⁻¹ p⁻ at its
+end, points touch there, and p⁺ = p⁻ + Jᵀ λ. A robot that stands is then at the depth from which v* lifts it by what
+gravity takes in half a step, h g / 2β.
+
 M is never formed. A unit impulse is carried towards the root (see `algorithms.contact_inertia`) and pushes the joints
 on its way with t. With D = L diag(d) Lᵀ of a joint, T = L⁻¹ t and Y = T / d give J M⁻¹ Jᵀ = T Yᵀ, and s = Yᵀ λ is all
 that the contacts know of each other.
@@ -20,10 +24,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight import algorithms
-from featherweight.contact.contact_model import ContactModel, Outcome, meetings, per_point
+from featherweight.contact.contact_model import NONE, ContactModel, Outcome, meetings, per_point
 from featherweight.contact.joint_rows import rows_of
 from featherweight.contact.solver import Solver, dofs_of
-from featherweight.integrators.semi_implicit import SemiImplicit, advanced, predicted
+from featherweight.integrators import SemiImplicit, Variational
+from featherweight.integrators.integrator import Advanced, predicted
+from featherweight.integrators.semi_implicit import advanced
 from featherweight.model import Model, Tree
 from featherweight.scalar import maximum, sqrt, when
 from featherweight.spatial import Vector
@@ -65,8 +71,10 @@ class Impulse(ContactModel):
                 f"contact: {model.name!r} has mimic joints, which impulses cannot do yet; use SpringDamper, or build "
                 "the robot without them"
             )
-        if not isinstance(integrator, SemiImplicit):
-            raise ValueError(f"integrator: impulses act at the end of a semi-implicit step, got {integrator!r}")
+        if not isinstance(integrator, (SemiImplicit, Variational)):
+            raise ValueError(
+                f"integrator: impulses act at the end of a semi-implicit step or of a variational one, got {integrator!r}"
+            )
 
     def state_size(self, model: Model) -> int:
         return 3 * len(model.contact_points) * len(self.surfaces) + len(rows_of(model))
@@ -75,11 +83,16 @@ class Impulse(ContactModel):
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
         state: Sequence[Any], memory: Sequence[Any] = (),
     ) -> Outcome:  # fmt: skip
-        solved = tree.damped(v, h)
-        passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
-        forces = [t + p for t, p in zip(tau, passive, strict=True)]
-        a, _ = algorithms.forward_dynamics(solved, q, v, forces, None)
-        free = predicted(tree, v, a, h)
+        step: Advanced | None = None
+        if isinstance(integrator, Variational):  # the step first: impulses act where it ends
+            step = integrator.advance(tree, q, v, tau, h, None, memory)
+            solved, q, free = tree, step.q, step.v
+        else:
+            solved = tree.damped(v, h)
+            passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
+            forces = [t + p for t, p in zip(tau, passive, strict=True)]
+            a, _ = algorithms.forward_dynamics(solved, q, v, forces, None)
+            free = predicted(tree, v, a, h)
         met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
         rows = [row.at(self, tree, q, h) for row in rows_of(model)]
         touching = [m.z <= 0 if dofs_of(tree, m.body) else False for m in met]
@@ -95,7 +108,7 @@ class Impulse(ContactModel):
         after = when(some, solve, [*free, *([0.0] * (n + nc + 2))])
         moved, impulses, slips = after[: tree.nv], after[tree.nv : tree.nv + n], after[tree.nv + n : -2]
         tree.mark()
-        new_q, new_v = advanced(tree, q, moved, h)
+        new_q, new_v = advanced(tree, q, moved, h) if step is None else (list(q), moved)
         per_h = 1.0 / h
         world = [m.frame.transposed_times(Vector(*impulses[3 * k : 3 * k + 3])) * per_h for k, m in enumerate(met)]
         return Outcome(
@@ -104,4 +117,5 @@ class Impulse(ContactModel):
             per_point(model, met, slips, 0.0, maximum),
             per_point(model, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
             after[-1], sqrt(after[-2]), after[-2] <= self.tolerance * self.tolerance,
+            NONE if step is None else step,
         )  # fmt: skip

@@ -58,7 +58,7 @@ class Free(Joint):
         return [*moving.linear, *moving.angular]
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
-        return Displacement(*exp_se3(_twist(d)))
+        return Displacement.along(_twist(d))
 
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
         """By the classical acceleration: a spinning body keeps its linear velocity."""

@@ -45,7 +45,7 @@ class Spherical(Joint):
         return list(right_jacobian_so3_inverse(Vector(*u)) @ Vector(*v))
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
-        return Displacement(exp_so3(Vector(*d)), Vector.zero())
+        return Displacement.along(Motion(Vector(*d), Vector.zero()))
 
     def check(self, q: Sequence[Any]) -> Any:
         return not_unit(q)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.errors import SimulationError
+from featherweight.errors import ConvergenceError, SimulationError
 from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
@@ -98,7 +98,8 @@ def simulate(
     file: str | os.PathLike[str] | None = None,
     watch: Watch | None = None,
 ) -> Trajectory:
-    """One robot through time; raises `SimulationError`, with the trajectory so far, if it fails.
+    """One robot through time; raises `SimulationError`, with the trajectory so far, if it fails; `ConvergenceError`
+    if a solver did.
 
     Ctrl-C ends it early: the trajectory has what was computed, and `complete` is False.
 
@@ -139,7 +140,8 @@ def simulate(
     if status is not Status.OK:
         step = int(trajectory.failed_step)
         message = f"failed at step {step}, t = {step * dt:g} s: {REASONS[status]}"
-        raise SimulationError(message, trajectory, run.last_states())
+        failure = ConvergenceError if status is Status.NOT_CONVERGED else SimulationError
+        raise failure(message, trajectory, run.last_states())
     return trajectory
 
 

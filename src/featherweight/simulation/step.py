@@ -14,7 +14,6 @@ from featherweight.contact import ContactModel
 from featherweight.dynamics.evaluate import LARGEST
 from featherweight.errors import SimulationError
 from featherweight.integrators import Integrator
-from featherweight.integrators.integrator import Advanced
 from featherweight.model import Model, Tree
 from featherweight.scalar import where
 from featherweight.simulation.actuators import Actuators
@@ -154,7 +153,7 @@ def _step(
     records: list[list[Any]] = [[], [], [], []]
     memory = x.get("memory", [])
     if means.contact is None:
-        free: Advanced | None = means.integrator.advance(tree, q, v, tau, dt, None, memory)
+        free = means.integrator.advance(tree, q, v, tau, dt, None, memory)
         new_q, new_v = free.q, free.v
     else:
         outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], memory)
@@ -162,7 +161,7 @@ def _step(
         extra = [outcome.state]
         force = [number for vector in outcome.force for number in vector]
         records = [force, outcome.slip, outcome.depth, [outcome.iterations, outcome.residual]]
-    if free is not None and means.integrator.solves:
+    if means.integrator.solves:
         converged = converged & free.converged
         records.append([free.iterations, free.residual])
         extra = [*([free.state] if memory else []), *extra]

@@ -1,8 +1,8 @@
 """Discrete inverse dynamics: the recursive Newton-Euler algorithm of a step (Lee, Liu, Park and Srinivasa, 2016).
 
 Each body moves by Δ = T⁻¹ T⁺ in a step, with the mean velocity log(Δ) / h. Its discrete Lagrangian is trapezoidal,
-h/2 L(T, V) + h/2 L(T⁺, V); the derivatives with respect to both ends are the momenta there. Everything here is multiplied
-by h, so that nothing is divided by it: X = h V, P = I X, and e is h times an impulse.
+h/2 L(T, V) + h/2 L(T⁺, V); the derivatives with respect to both ends are the momenta there. Everything here is
+multiplied by h, so that nothing is divided by it: X = h V, P = I X, and e is h times an impulse.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight.integrators.variational.logarithm import Log
-from featherweight.model import Tree
+from featherweight.model import Tree, TreeJoint
 from featherweight.scalar import minimum
 from featherweight.spatial import Displacement, Force, Motion, Transform
 
@@ -51,35 +51,37 @@ class Trial:
 
 
 def drnea(place: Place, delta: Sequence[Any]) -> Trial:
-    """e = Sᵀ F - start, with F = dlogᵀ P + Σ Xᵀ F_c over the children c; the same momenta seen from the end, dlogᵀ_- P."""
+    """e = Sᵀ F - start, with F = dlogᵀ P + Σ Xᵀ F_c over the children c; and the same momenta seen from the end."""
     tree = place.tree
+    spinning: list[list[TreeJoint]] = [[] for _ in tree.parent]  # joints whose rotors a body carries
+    for joint, parent in zip(tree.joints[1:], tree.parent[1:], strict=True):
+        if joint.spin is not None:
+            spinning[parent].append(joint)
     move, log, P, F, after = (tree.per_body() for _ in range(5))
-    move[0], log[0], after[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero()
+    move[0], log[0], F[0], after[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero(), Force.zero()
     upright: Any = 1.0
 
-    # outward: displacement of each body, and its logarithm
+    # outward: displacement of each body, its logarithm, and its momentum at both ends
     for i, parent, joint in tree.outward():
         move[i] = move[parent].seen_from(place.X[i]).then(joint.displacement(place.q, delta))
         log[i] = Log.of(move[i])
         P[i] = tree.I[i] @ log[i].X
+        for child in spinning[i]:
+            P[i] = P[i] + child.spin * delta[child.v.start]
+        F[i], after[i] = log[i].momenta(P[i])
         upright = minimum(upright, move[i].turn.w)
 
-    # inward: momentum where the step begins, projected on the joint and handed to the parent
+    # inward: project on the joint, hand the rest to the parent
     e: list[Any] = [-x for x in place.start]
     spun: list[Any] = [0] * tree.nv
     for i, parent, joint in tree.inward():
-        before, after[i] = log[i].momenta(P[i])
-        F[i] = before if F[i] is None else F[i] + before
         for k, s, armature in zip(range(joint.v.start, joint.v.stop), place.S[i], joint.armature, strict=True):
             e[k] = e[k] + s.dot(F[i]) + armature * delta[k]
-        if parent > 0:
-            carried = place.X[i].back(F[i])
-            F[parent] = carried if F[parent] is None else F[parent] + carried
-        if joint.spin is not None and parent > 0:  # a rotor: spin · ω for itself, spin δ on the parent
+        F[parent] = F[parent] + place.X[i].back(F[i])
+        if joint.spin is not None:
             k = joint.v.start
-            spun[k] = spun[k] + log[parent].X.dot(joint.spin)
-            e[k] = e[k] + log[parent].X.dot(joint.spin)
-            P[parent] = P[parent] + joint.spin * delta[k]
+            felt = log[parent].X.dot(joint.spin)
+            e[k], spun[k] = e[k] + felt, spun[k] + felt
     return Trial(list(delta), e, _square(tree, e), upright, after, spun, log, P)
 
 

@@ -1,8 +1,11 @@
 """The exact Newton step in linear time: an articulated-body recursion with inertias that are not symmetric.
 
-A change ξ_i of body i's pose at the end of the step changes its momentum at the beginning by K_i ξ_i. Forces are carried
-by the transforms at the beginning, X, changes by those at the end, X⁺; so the articulated Π = K + Σ Xᵀ (Π - Π S⁺ d⁻¹ Sᵀ Π) X⁺
-has different columns Π S⁺ and rows Sᵀ Π.
+A change ξ of a body's pose at the end of the step changes its momentum at the beginning by K ξ. Forces are carried by
+the transforms at the beginning, X, changes by those at the end, X⁺; so what an articulated body feels,
+
+    Π = K + Σ Xᵀ (Π - Π S⁺ d⁻¹ Sᵀ Π) X⁺ over the children,    d = Sᵀ Π S⁺,
+
+has columns Π S⁺ and rows Sᵀ Π that differ.
 """
 
 from __future__ import annotations
@@ -10,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from featherweight.algorithms.linear import combine
+from featherweight.algorithms.linear import combine, is_zero
 from featherweight.integrators.variational.drnea import Place, Trial
 from featherweight.integrators.variational.logarithm import Log
-from featherweight.model import Tree
 from featherweight.scalar import reciprocal
 from featherweight.spatial import (
     Force,
@@ -82,8 +84,10 @@ def newton_step(place: Place, q_after: Sequence[Any], trial: Trial) -> list[Any]
         U = [Pi[i] @ s for s in S[i]]  # Π S⁺
         W = [Pi[i].row(s) for s in place.S[i]]  # Sᵀ Π
         d = [[s.dot(column) for column in U] for s in place.S[i]]
-        for k, armature in enumerate(joint.armature):
-            d[k][k] = d[k][k] + armature
+        for n, armature in enumerate(joint.armature):
+            if not is_zero(armature):
+                for k, unit in enumerate(_units(len(S[i]))):
+                    d[n][k] = d[n][k] + armature * joint.joint.rate(trial.delta[joint.v], unit)[n]  # a ∂δ/∂q⁺
         D[i] = _factor(d)
         u[i] = [x - s.dot(own) for x, s in zip(trial.e[joint.v], place.S[i], strict=True)]
         columns[i], rows[i] = [place.X[i].back(c) for c in U], [X[i].back(w) for w in W]
@@ -131,6 +135,10 @@ def _felt(I: RigidInertia, log: Log, P: Force) -> Felt:
     C = C - _scaled(F, 0.5) + _scaled(F_2 - W @ F, k)
     # · dlog_-X
     return Felt(A @ backward.A + B @ backward.N, B @ backward.A, C @ backward.A + D @ backward.N, D @ backward.A)
+
+
+def _units(n: int) -> list[list[int]]:
+    return [[int(j == k) for j in range(n)] for k in range(n)]
 
 
 def _scaled(A: Matrix, s: Any) -> Matrix:

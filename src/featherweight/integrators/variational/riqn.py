@@ -1,7 +1,7 @@
 """Recursive impulse-based quasi-Newton steps: δ ← δ - M(q)⁻¹ e (Lee, Liu, Park and Srinivasa, 2016).
 
-The Jacobian of the residual is the mass matrix at q, but for terms of the order of h. Its inverse is never formed: e is an
-impulse, and one articulated-body sweep says how the robot answers it. The articulated inertias are made once a step.
+The Jacobian of the residual is the mass matrix at q, but for terms of the order of h. Its inverse is never formed: e is
+an impulse, and one articulated-body sweep says how the robot answers it. The articulated inertias are made once a step.
 """
 
 from __future__ import annotations

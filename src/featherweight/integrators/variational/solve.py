@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, Trial, drnea
+from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.newton import newton_step
 from featherweight.integrators.variational.riqn import answers
 from featherweight.scalar import known, logical_not, repeat, when, where
@@ -20,69 +22,96 @@ NEVER = 1e300
 
 @dataclass(frozen=True)
 class Found:
-    """The last step that was tried, and how many were tried after the first."""
+    """The last step that was tried, how many were tried after the first, and |e|² of the first."""
 
     trial: Trial
     iterations: Any
+    first: Any
 
 
 class Search:
-    """From a first δ to one with |e|² ≤ small."""
+    """From a first δ to one with |e|² ≤ small, and no body turned too far."""
 
     def __init__(self, place: Place, small: Any) -> None:
         self.place, self.small = place, small
 
+    def good(self, trial: Trial) -> Any:
+        """Is it a step?"""
+        return (trial.square <= self.small) & (trial.upright >= LEAST_W)
+
     def riqn(self, delta: Sequence[Any], at_most: int) -> Found:
         """δ ← δ - M(q)⁻¹ e, until e is small, or does not become much smaller."""
         first = drnea(self.place, delta)
-        answer = answers(self.place, self._large(first.square))
+        answer, row = answers(self.place, self._large(first.square)), Row(first)
 
         def turn(carry: list[Any]) -> list[Any]:
-            before = _unpacked(first, carry[:-2])
-            step = answer(before.e)
-            after = drnea(self.place, _less(before.delta, step))
-            return [*_flat(first, after), before.square, carry[-1] + 1.0]
+            before = row.trial(carry[:-2])
+            after = drnea(self.place, _less(before.delta, answer(before.e)))
+            return [*row.of(after), before.square, carry[-1] + 1.0]
 
         def ends(carry: list[Any]) -> Any:
             square, before = carry[0], carry[-2]
             return (square <= self.small) | logical_not(square <= WORST_RATE * before)
 
-        last = repeat(turn, [*_flat(first, first), NEVER, 0.0], until=ends, at_most=at_most)
-        return Found(_unpacked(first, last[:-2]), last[-1])
+        last = repeat(turn, [*row.of(first), NEVER, 0.0], until=ends, at_most=at_most)
+        return Found(row.trial(last[:-2]), last[-1], first.square)
 
-    def newton(self, delta: Sequence[Any], at_most: int) -> Found:
-        """δ ← δ - α (∂e/∂δ)⁻¹ e, with α = 1, or halved until it makes |e| smaller."""
-        nv = len(delta)
+    def broyden(self, delta: Sequence[Any], at_most: int) -> Found:
+        """Quasi-Newton steps that learn from each other."""
         first = drnea(self.place, delta)
-        self.place.tree.mark()
-        begin = when(self._large(first.square), lambda: self._direction(first), [0.0] * nv)
+        answer, row = answers(self.place, self._large(first.square)), Row(first)
+        own = len(row.of(first))
 
         def turn(carry: list[Any]) -> list[Any]:
-            best, direction, (alpha, count) = _unpacked(first, carry[: -2 - nv]), carry[-2 - nv : -2], carry[-2:]
+            before = row.trial(carry[:own])
+            z = [-x for x in answer(before.e)]
+            self.place.tree.mark()
+            step, steps = Steps(len(delta), carry[own:-1]).next(z)
+            after = drnea(self.place, [x + dx for x, dx in zip(before.delta, step, strict=True)])
+            return [*row.of(after), *steps.flat(), carry[-1] + 1.0]
+
+        def ends(carry: list[Any]) -> Any:
+            return (carry[0] <= self.small) | logical_not(carry[0] < NEVER)
+
+        last = repeat(turn, [*row.of(first), *Steps(len(delta)).flat(), 0.0], until=ends, at_most=at_most)
+        return Found(row.trial(last[:own]), last[-1], first.square)
+
+    def newton(self, delta: Sequence[Any], at_most: int, like: Trial | None = None) -> Found:
+        """δ ← δ - α (∂e/∂δ)⁻¹ e, with α = 1, or halved until it makes |e| smaller. The first turn tries δ itself."""
+        row = Row(like or self._unknown())
+        begin = [NEVER, *row.of(self._unknown(delta))[1:]]
+        own = len(begin)
+
+        def turn(carry: list[Any]) -> list[Any]:
+            best, direction, (alpha, first, count) = row.trial(carry[:own]), carry[own:-3], carry[-3:]
             trial = drnea(self.place, _less(best.delta, [alpha * x for x in direction]))
             better = trial.square < best.square
             self.place.tree.mark()
             direction = when(better & self._large(trial.square), lambda: self._direction(trial), direction)
-            kept = [where(better, a, b) for a, b in zip(_flat(first, trial), carry, strict=False)]
-            return [*kept, *direction, where(better, 1.0, 0.5 * alpha), count + 1.0]
+            kept = [where(better, a, b) for a, b in zip(row.of(trial), carry[:own], strict=True)]
+            first = where(count < 0, trial.square, first)
+            return [*kept, *direction, where(better, 1.0, 0.5 * alpha), first, count + 1.0]
 
         def ends(carry: list[Any]) -> Any:
-            return (carry[0] <= self.small) | logical_not(carry[0] < NEVER) | (carry[-2] < SHORTEST)
+            square, alpha, count = carry[0], carry[-3], carry[-1]
+            return (count >= 0) & ((square <= self.small) | logical_not(square < NEVER) | (alpha < SHORTEST))
 
-        last = repeat(turn, [*_flat(first, first), *begin, 1.0, 0.0], until=ends, at_most=at_most)
-        return Found(_unpacked(first, last[: -2 - nv]), last[-1])
+        last = repeat(turn, [*begin, *([0.0] * len(delta)), 1.0, 0.0, -1.0], until=ends, at_most=at_most + 1)
+        return Found(row.trial(last[:own]), last[-1], last[-2])
 
-    def rescued(self, found: Found, at_most: int) -> Found:
-        """What was found, or what Newton steps make of it where it is not small enough."""
+    def rescued(self, found: Found, near: Any, delta: Sequence[Any], at_most: int) -> Found:
+        """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find
+        from another δ. The equations may have several solutions: the one that is meant is near where the robot is."""
+        row = Row(found.trial)
 
         def again() -> list[Any]:
-            newton = self.newton(found.trial.delta, at_most)
-            return [*_flat(found.trial, newton.trial), found.iterations + newton.iterations]
+            newton = self.newton(delta, at_most, found.trial)
+            return [*row.of(newton.trial), found.iterations + newton.iterations]
 
         self.place.tree.mark()
-        kept = [*_flat(found.trial, found.trial), found.iterations]
-        values = when(self._large(found.trial.square), again, kept)
-        return Found(_unpacked(found.trial, values[:-1]), values[-1])
+        failed = logical_not(self.good(found.trial) & (found.first <= near))
+        values = when(failed, again, [*row.of(found.trial), found.iterations])
+        return Found(row.trial(values[:-1]), values[-1], found.first)
 
     def _large(self, square: Any) -> Any:
         return logical_not(square <= self.small)
@@ -95,31 +124,42 @@ class Search:
             step[joint.v] = joint.joint.rate(trial.delta[joint.v], step[joint.v])
         return step
 
+    def _unknown(self, delta: Sequence[Any] | None = None) -> Trial:
+        """A trial before there is any; None for what is not known yet, or zeros to begin with."""
+        nothing: Any = None if delta is None else 0.0
+        nv, bodies = self.place.tree.nv, len(self.place.tree.parent)
+        zero = Vector(nothing, nothing, nothing)
+        e = [nothing] * nv
+        after = [Force.zero(), *([Force(zero, zero)] * (bodies - 1))]
+        return Trial(e if delta is None else list(delta), e, nothing, nothing, after, e, [], [])
 
-def _less(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
-    return [a - b for a, b in zip(x, y, strict=True)]
 
+class Row:
+    """Trials as lists of numbers, |e|² first, for loops. What is known of one while tracing is known of all."""
 
-# ---- a trial as a list of numbers, for loops; what is known of the first one while tracing is known of all
+    def __init__(self, like: Trial) -> None:
+        self.nv = len(like.delta)
+        self.known = [x if x is not None and known(x) else None for x in _numbers(like)]
+
+    def of(self, trial: Trial) -> list[Any]:
+        return [x for x, fixed in zip(_numbers(trial), self.known, strict=True) if fixed is None]
+
+    def trial(self, values: Sequence[Any]) -> Trial:
+        """The trial of a list, without what only a Newton step needs."""
+        given = iter(values)
+        numbers = [next(given) if fixed is None else fixed for fixed in self.known]
+        square, upright = numbers[:2]
+        delta, e, spun = (numbers[2 + k * self.nv : 2 + (k + 1) * self.nv] for k in range(3))
+        momenta = numbers[2 + 3 * self.nv :]
+        vectors = [Vector(*momenta[k : k + 3]) for k in range(0, len(momenta), 3)]
+        after = [Force.zero(), *(Force(m, f) for m, f in zip(vectors[::2], vectors[1::2], strict=True))]
+        return Trial(delta, e, square, upright, after, spun, [], [])
 
 
 def _numbers(trial: Trial) -> list[Any]:
-    after = [x for force in trial.after[1:] for vector in force for x in vector]
-    return [trial.square, trial.upright, *trial.delta, *trial.e, *trial.spun, *after]
+    momenta = [x for force in trial.after[1:] for vector in force for x in vector]
+    return [trial.square, trial.upright, *trial.delta, *trial.e, *trial.spun, *momenta]
 
 
-def _flat(like: Trial, trial: Trial) -> list[Any]:
-    return [x for x, first in zip(_numbers(trial), _numbers(like), strict=True) if not known(first)]
-
-
-def _unpacked(like: Trial, values: Sequence[Any]) -> Trial:
-    given = iter(values)
-    numbers: Iterator[Any] = iter([first if known(first) else next(given) for first in _numbers(like)])
-
-    def take(n: int) -> list[Any]:
-        return [next(numbers) for _ in range(n)]
-
-    square, upright = take(2)
-    delta, e, spun = take(len(like.delta)), take(len(like.e)), take(len(like.spun))
-    after = [like.after[0], *(Force(Vector(*take(3)), Vector(*take(3))) for _ in like.after[1:])]
-    return replace(like, square=square, upright=upright, delta=delta, e=e, spun=spun, after=after)
+def _less(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
+    return [a - b for a, b in zip(x, y, strict=True)]

@@ -1,4 +1,4 @@
-"""The variational integrator: a step that makes the discrete action stationary, in time linear in the number of bodies."""
+"""The variational integrator: steps that make the discrete action stationary, in time linear in the bodies."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.integrator import Advanced, External, Integrator
 from featherweight.integrators.variational.drnea import Place
-from featherweight.integrators.variational.forces import braked, springs
+from featherweight.integrators.variational.forces import Braked, with_springs
 from featherweight.integrators.variational.guesses import GUESSES, MEMORY, extrapolated, remembered
 from featherweight.integrators.variational.legendre import read_out, start
-from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.solve import Found, Search
 from featherweight.model import Tree
 from featherweight.scalar import maximum, sqrt, where
 
-SOLVERS = ("riqn", "newton")
+SOLVERS = ("riqn", "newton", "broyden")
+NEAR = 0.1  # |e| of a first δ that steps before this one suggest, over the largest impulse
 TINY = 1e-60  # of |e|²: what is not to be told from rest
 
 
@@ -27,9 +28,9 @@ class Variational(Integrator):
     """Order 2, symplectic, momentum kept; no drift of the energy.
 
     Args:
-        solver: "riqn", quasi-Newton steps with Newton steps where they fail, or "newton".
-        guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v and
-            what the steps before this one let expect.
+        solver: "riqn", quasi-Newton steps; "newton"; or "broyden". Where it fails, Newton steps begin anew from h v.
+        guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v
+            and what the steps before this one let expect.
         tolerance: largest |e| over the largest impulse of a joint.
         absolute: largest |e| [N m s or N s], in place of `tolerance`.
         iterations: most quasi-Newton steps, and most Newton steps.
@@ -65,31 +66,36 @@ class Variational(Integrator):
         state: Sequence[Any],
     ) -> Advanced:  # fmt: skip
         # where the step begins: momentum, and half of the impulses
-        stepped, late = braked(tree, q, v, h)
+        braked = Braked.of(tree, q, v, h)
         pushed = None if external is None else external(q, v)
-        forces = springs(tree, q, tau)
+        forces = with_springs(tree, q, tau)
         begin = start(tree, q, v, h, forces, pushed)
         largest: Any = 0.0
         for p in begin:
             largest = maximum(largest, abs(p))
         size = self.tolerance * largest if self.absolute is None else self.absolute * h
-        place = Place.at(stepped, q, begin)
+        place = Place.at(braked.begin, q, begin)
 
         # the step
         first = self._guess(tree, q, v, forces, h, pushed, state)
-        found = self._found(Search(place, size * size + TINY), first)
+        search = Search(place, size * size + TINY)
+        found = getattr(search, self.solver)(first, self.iterations)
+        if not tree.coupled and (self.solver, self.guess) != ("newton", "velocity"):
+            near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
+            found = search.rescued(found, near, [h * x for x in v], self.iterations)
         delta = found.trial.delta
 
         # where it ends
         q_after = algorithms.integrate(tree, q, delta)
-        momentum = self._momentum(tree, found, late)
-        pushed = None if external is None else external(q_after, [x / h for x in delta])
-        v_after = read_out(tree, q_after, h, found.trial.after, momentum, springs(tree, q_after, tau), pushed)
+        momentum = self._momentum(tree, found, braked.late)
+        ahead = [2 * d / h - x for d, x in zip(delta, v, strict=True)]  # v⁺ to second order, for what is pushed by it
+        pushed = None if external is None else external(q_after, ahead)
+        forces = with_springs(tree, q_after, tau)
+        v_after = read_out(braked.end, q_after, h, found.trial.after, momentum, forces, pushed)
 
         kept = remembered(tree.nv, state, [d - h * x for d, x in zip(delta, v, strict=True)]) if state else []
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
-        good = (found.trial.square <= size * size + TINY) & (found.trial.upright >= LEAST_W)
-        return Advanced(q_after, v_after, kept, found.iterations, error, good)
+        return Advanced(q_after, v_after, kept, found.iterations, error, search.good(found.trial))
 
     def _guess(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any, state: Any
@@ -106,21 +112,18 @@ class Variational(Integrator):
             return [d + (0.5 * h * h) * x for d, x in zip(delta, a, strict=True)]
         return delta
 
-    def _found(self, search: Search, first: Sequence[Any]) -> Found:
-        if self.solver == "newton":
-            return search.newton(first, self.iterations)
-        found = search.riqn(first, self.iterations)
-        return found if search.place.tree.coupled else search.rescued(found, self.iterations)
-
     @staticmethod
     def _momentum(tree: Tree, found: Found, late: Sequence[Any]) -> list[Any]:
-        """h times the momentum that joints have by themselves: of motors, less what damping takes at the end."""
+        """h times the momentum that joints have by themselves: of motors, less what damping takes at the end; and less
+        e, which the step began with too much, so that what is left of the equations is not carried on. A damped joint
+        has lost it by then."""
         momentum = list(found.trial.spun)
         for _, _, joint in tree.outward():
             for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
                 momentum[k] = momentum[k] + armature * found.trial.delta[k]
                 if joint.joint.leader is None:
-                    momentum[k] = momentum[k] - late[k] * found.trial.delta[k]
+                    rest = found.trial.e[k] if is_zero(late[k]) else 0
+                    momentum[k] = momentum[k] - late[k] * found.trial.delta[k] - rest
         return momentum
 
 

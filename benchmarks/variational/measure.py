@@ -1,0 +1,296 @@
+"""The experiments of the variational-integrator paper (Lee, Liu, Park and Srinivasa, 2016), and what we promise of ours.
+
+    python benchmarks/variational/measure.py [part …]
+
+Parts: energy, search, lengths, evaluation, dense, precision, robots; all of them by default. Numbers go to
+benchmarks/results/, where those of parts that are not run stay as they are; `report.py` beside this makes the report.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import featherweight as fw
+from featherweight.integrators.variational.broyden import Steps
+from featherweight.integrators.variational.drnea import Place, drnea
+from featherweight.integrators.variational.legendre import start
+from featherweight.integrators.variational.riqn import answers
+from featherweight.integrators.variational.solve import Search
+
+sys.path.insert(0, str(Path(__file__).parent))
+from compared import DIRECT, DRNEA, dense_newton_step
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+DT = 1e-3
+LENGTHS = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
+Variational = fw.integrators.Variational
+
+
+def chain(n: int, *, gravity: float = 9.81) -> fw.Model:
+    """The paper's chain."""
+    builder = fw.Builder(f"chain of {n}", gravity=(0, 0, -gravity))
+    for k in range(n):
+        builder.add_body(
+            f"link{k}",
+            parent=f"link{k - 1}" if k else "world",
+            joint=fw.joints.Revolute("x"),
+            placement=fw.Placement((0, 0, 1.5 if k else 0)),
+            inertia=fw.Inertia(1.0, (0, 0, 0.75), 1.0),
+        )
+    return builder.build()
+
+
+def state(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Angles and velocities, uniform in ±π/2."""
+    q, v = np.random.default_rng(seed).uniform(-np.pi / 2, np.pi / 2, (2, n))
+    return q, v
+
+
+def seconds(call: Callable[[], Any], rounds: int = 5) -> float:
+    """The best of some rounds, after one that compiles."""
+    call()
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def per_step(model: fw.Model, q: np.ndarray, v: np.ndarray, method: Any, steps: int, rounds: int = 5) -> float:
+    """Microseconds a step and robot."""
+    robots = max(1, q.size // model.nq)
+    run = lambda: fw.rollout(model, q, v, steps=steps, dt=DT, integrator=method, record_every=steps)  # noqa: E731
+    return 1e6 * seconds(run, rounds) / steps / robots
+
+
+def energy() -> dict[str, Any]:
+    """Ten links, a million steps of 1 ms."""
+    model, (q, v) = chain(10), state(10, seed=3)
+    scale = 9.81 * sum(1.5 * k + 0.75 for k in range(10))
+    result: dict[str, Any] = {"scale_J": scale}
+    for method in ("variational", "semi_implicit", "rk4"):
+        run = fw.rollout(model, q, v, steps=10**6, dt=DT, integrator=method, record_every=100)
+        error = (run.energy() - run.energy()[0]) / scale
+        result[method] = {
+            "largest": float(np.abs(error).max()),
+            "trend": float(np.polyfit(run.t / run.t[-1], error, 1)[0]),
+            "second_half_less_first": float(np.diff([half.mean() for half in np.array_split(error, 2)])[0]),
+            "t": run.t[::20].tolist(),
+            "error": error[::20].tolist(),
+        }
+    model, q, v = fw.robots.pendulum(), np.array([np.pi / 2]), np.zeros(1)
+    run = fw.rollout(model, q, v, steps=10**6, dt=DT, integrator="variational", record_every=10)
+    error = (run.energy() - run.energy()[0]) / 9.81
+    result["pendulum"] = {
+        "largest": float(np.abs(error).max()),
+        "trend": float(np.polyfit(run.t / run.t[-1], error, 1)[0]),
+    }
+    return result
+
+
+def search() -> dict[str, Any]:
+    """Residual against iteration for the methods, 50 links, from δ = h v and from rest."""
+    model, (q, v) = chain(50), state(50)
+    tree = model.over(float, lambda: None)
+    at, moving = [float(x) for x in q], [float(x) for x in v]
+    place = Place.at(tree, at, start(tree, at, moving, DT, [0.0] * 50, None))
+    answer, newton = answers(place, True), Search(place, 0.0)._direction
+    result: dict[str, Any] = {}
+    for guess, first in (("velocity", [DT * x for x in moving]), ("rest", [0.0] * 50)):
+        for method in ("riqn", "newton", "broyden"):
+            delta, steps, errors = list(first), Steps(50), []
+            for _ in range(12):
+                trial = drnea(place, delta)
+                errors.append(float(trial.square**0.5 / DT))
+                if method == "broyden":
+                    step, steps = steps.next([-x for x in answer(trial.e)])
+                    delta = [x + dx for x, dx in zip(delta, step, strict=True)]
+                else:
+                    step = newton(trial) if method == "newton" else answer(trial.e)
+                    delta = [x - dx for x, dx in zip(delta, step, strict=True)]
+            result[f"{method}, {guess}"] = errors
+    return result
+
+
+def lengths() -> dict[str, Any]:
+    """Iterations and time a step against the number of links, without gravity, at the paper's tolerance of 1e-9 n."""
+    rows = []
+    for n in LENGTHS:
+        model, (q, v) = chain(n, gravity=0.0), state(n)
+        steps = 1000 if n <= 50 else 100
+        row: dict[str, Any] = {
+            "links": n,
+            "steps": steps,
+            "semi_implicit_us": per_step(model, q, v, "semi_implicit", steps),
+        }
+        for name, options in (
+            ("riqn", {"guess": "dynamics"}), ("newton", {"solver": "newton", "guess": "velocity"}), ("default", {}),
+        ):  # fmt: skip
+            if name == "riqn" and n > 200:
+                continue
+            method = Variational(**options) if name == "default" else Variational(absolute=1e-9 * n, **options)
+            run = fw.rollout(model, q, v, steps=steps, dt=DT, integrator=method)
+            row[name] = {
+                "us": per_step(model, q, v, method, steps),
+                "iterations": float(np.nanmean(run.convergence[:, 0])),
+                "most": float(np.nanmax(run.convergence[:, 0])),
+                "failed_step": int(run.failed_step),
+            }
+        rows.append(row)
+        print(row, flush=True)
+    long = [row for row in rows if 10 <= row["links"]]
+    slope = {
+        name: float(np.polyfit(np.log([r["links"] for r in long]), np.log([r[name]["us"] for r in long]), 1)[0])
+        for name in ("newton", "default")
+    }
+    return {"rows": rows, "slope": slope}
+
+
+def evaluation() -> dict[str, Any]:
+    """The equations of a step by recursion, and coordinate by coordinate: one state from Python."""
+    rows = []
+    for n in (2, 5, 10, 20, 50, 100):
+        model, (q, v) = chain(n, gravity=0.0), state(n)
+        row: dict[str, Any] = {"links": n}
+        for name, quantity in (("drnea_us", DRNEA), ("direct_us", DIRECT)):
+            kernel = quantity.kernel(model)
+            Q, D = np.tile(q, (64, 1)), np.tile(DT * v, (64, 1))
+            with fw.threads(1):
+                row[name] = 1e6 * seconds(lambda k=kernel, Q=Q, D=D: k(Q, D), 20) / 64
+        gap = np.abs(DRNEA.kernel(model)(q, DT * v)[0] - DIRECT.kernel(model)(q, DT * v)[0]).max()
+        row["largest_difference"] = float(gap)
+        rows.append(row)
+    return {"rows": rows}
+
+
+def dense() -> dict[str, Any]:
+    """50 links: quasi-Newton steps against Newton steps with the whole Jacobian; a compiled loop and a loop in Python."""
+    n, steps = 50, 50
+    model, (q, v) = chain(n, gravity=0.0), state(n)
+
+    def by_newton() -> tuple[np.ndarray, int]:
+        x, w, total = q, v, 0
+        for _ in range(steps):
+            x, w, count = dense_newton_step(model, x, w, DT, 1e-9 * n)
+            total += count
+        return x, total
+
+    method = Variational(absolute=1e-9 * n, guess="velocity")
+    ours = fw.rollout(model, q, v, steps=steps, dt=DT, integrator=method)
+    end, total = by_newton()
+    return {
+        "dense_newton_us": 1e6 * seconds(by_newton, 3) / steps,
+        "dense_newton_iterations": total / steps,
+        "riqn_us": per_step(model, q, v, method, steps),
+        "riqn_iterations": float(ours.convergence[:, 0].mean()),
+        "largest_difference": float(np.abs(end - ours.q[-1]).max()),
+    }
+
+
+def precision() -> dict[str, Any]:
+    """Error after 1 s against time spent, ten links; and the error of the energy at equal time spent."""
+    model, (q, v) = chain(10), state(10, seed=3)
+    truth = fw.rollout(model, q, v, steps=32_000, dt=1 / 32_000, integrator="rk4", record_every=32_000)
+    result: dict[str, Any] = {}
+    for method in ("semi_implicit", "variational", "rk4"):
+        rows = []
+        for n in (250, 500, 1000, 2000, 4000, 8000):
+            run = fw.rollout(model, q, v, steps=n, dt=1 / n, integrator=method)
+            spent = seconds(lambda n=n, method=method: fw.rollout(
+                model, q, v, steps=n, dt=1 / n, integrator=method, record_every=n), 3)  # fmt: skip
+            rows.append({
+                "steps": n,
+                "ms": 1e3 * spent,
+                "q": float(np.abs(run.q[-1] - truth.q[-1]).max()),
+                "energy": float(np.abs(run.energy() - run.energy()[0]).max()),
+            })  # fmt: skip
+        result[method] = rows
+    # the energy of semi-implicit Euler where it takes as long, on the line through its points
+    euler, ours = result["semi_implicit"], result["variational"]
+    times = np.log([row["ms"] for row in euler])
+    energies = np.log([row["energy"] for row in euler])
+    result["energy_ratio_at_equal_time"] = [
+        {"ms": row["ms"], "ratio": float(np.exp(np.interp(np.log(row["ms"]), times, energies)) / row["energy"])}
+        for row in ours
+        if times[0] <= np.log(row["ms"]) <= times[-1]
+    ]
+    return result
+
+
+def robots() -> dict[str, Any]:
+    """A variational step over a semi-implicit one: one robot, and 256 on one core."""
+    result: dict[str, Any] = {}
+    rng = np.random.default_rng(5)
+    cases: dict[str, tuple[fw.Model, np.ndarray, np.ndarray]] = {}
+    quadruped = _go2()
+    if quadruped is not None:
+        q = quadruped.neutral()
+        q[7:] = rng.uniform(-0.5, 0.5, 12)
+        cases["go2"] = quadruped, q, rng.uniform(-1, 1, quadruped.nv)
+    for n in (10, 50, 100):
+        cases[f"{n} links"] = chain(n), *state(n)
+    for name, (model, q, v) in cases.items():
+        steps = 2000 if model.nv < 30 else 200
+        many = np.tile(q, (256, 1)), v * rng.uniform(0.5, 1.0, (256, model.nv))
+        row: dict[str, Any] = {}
+        with fw.threads(1):
+            for method in ("semi_implicit", "variational"):
+                row[method] = {
+                    "one_us": per_step(model, q, v, method, steps),
+                    "batch_us": per_step(model, *many, method, steps // 10, 3),
+                }
+        row["ratio"] = row["variational"]["one_us"] / row["semi_implicit"]["one_us"]
+        row["batch_ratio"] = row["variational"]["batch_us"] / row["semi_implicit"]["batch_us"]
+        row["batch_gain"] = row["variational"]["one_us"] / row["variational"]["batch_us"]
+        run = fw.rollout(model, q, v, steps=steps, dt=DT, integrator="variational")
+        row["iterations"], row["failed_step"] = float(np.nanmean(run.convergence[:, 0])), int(run.failed_step)
+        result[name] = row
+        print(name, row, flush=True)
+    return result
+
+
+def _go2() -> fw.Model | None:
+    for folder in map(Path, sys.path):
+        path = folder / "cmeel.prefix/share/example-robot-data/robots/go2_description/urdf/go2.urdf"
+        if path.exists():
+            return fw.load(path, base="free", policy="warn")
+    return None
+
+
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+    part.__name__: part for part in (energy, search, lengths, evaluation, dense, precision, robots)
+}
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or list(PARTS)
+    unknown = set(wanted) - set(PARTS)
+    if unknown:
+        raise SystemExit(f"unknown part {', '.join(sorted(unknown))}; expected some of {', '.join(PARTS)}")
+    today = datetime.date.today().isoformat()
+    path = RESULTS / f"{today}-variational.json"
+    result = json.loads(path.read_text()) if path.exists() else {}
+    result |= {
+        "date": today,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+    }
+    for name in wanted:
+        print(f"{name}: {PARTS[name].__doc__}", flush=True)
+        result[name] = PARTS[name]()
+        path.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Orders, energy and momentum of variational steps; closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from laws.random_trees import inertia, placement
+from simulation.test_integrators import CASES, heavy_top
+from simulation.test_orders import BOLTED, FLOATING, every_kind, slow
+
+J = fw.joints
+Variational = fw.integrators.Variational
+
+
+def gyroscope() -> tuple[fw.Model, np.ndarray, np.ndarray]:
+    """A free rigid body that tumbles about its middle axis."""
+    body = fw.Inertia(2.0, (0.1, 0.0, 0.2), (0.1, 0.2, 0.25))
+    model = fw.Builder("body", gravity=(0, 0, 0)).add_body("body", joint=J.Free(), inertia=body).build()
+    return model, model.random(0), np.array([0.3, -0.2, 0.5, 0.1, 4.0, 0.2])
+
+
+def geared() -> tuple[fw.Model, np.ndarray, np.ndarray]:
+    """A floating body with rotors, armature, damping and springs at its joints."""
+    rng = np.random.default_rng(3)
+    builder = fw.Builder("geared").add_body("base", joint=J.Free(), inertia=inertia(rng))
+    rotor = fw.Rotor(6.0, fw.Inertia(0.05, (0, 0, 0), (33e-5, 33e-5, 63e-5)), axis="z")
+    for k, parent in enumerate(("base", "arm0", "base")):
+        builder.add_body(
+            f"arm{k}", parent=parent, joint=J.Revolute((0, 1, k)), placement=placement(rng), inertia=inertia(rng),
+            rotor=rotor, armature=0.02, damping=0.2, stiffness=3.0,
+        )  # fmt: skip
+    model = builder.build()
+    return model, *slow(model)
+
+
+ORDERS = {
+    **{name: CASES[name] for name in ("pendulum", "chain", "top")},
+    "free body": gyroscope(),
+    "motors": geared(),
+    "floating tree of every kind": (FLOATING, *slow(FLOATING)),
+    "tree with springs and damping": (BOLTED, *slow(BOLTED)),
+}
+
+
+def order(model: fw.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray | None, method: object) -> np.ndarray:
+    """Of q and of v, from three runs over 0.4 s."""
+
+    def end(n: int, method: object) -> fw.Trajectory:
+        force = None if tau is None else np.broadcast_to(tau, (n, model.nv))
+        return fw.rollout(model, q, v, steps=n, dt=0.4 / n, tau=force, integrator=method, record_every=n)
+
+    truth = end(4096, "rk4")
+    errors = []
+    for n in (100, 200, 400):
+        run = end(n, method)
+        gap = fw.difference(model, truth.q[-1], run.q[-1]), run.v[-1] - truth.v[-1]
+        errors.append([np.abs(x).max() for x in gap])
+    return np.log2(np.array(errors[:-1]) / errors[1:])[-1]
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_order_two_in_configuration_and_velocity(name: str) -> None:
+    model, q, v = ORDERS[name]
+    tau = np.random.default_rng(1).normal(size=model.nv) if name != "free body" else None
+    orders = order(model, q, v, tau, "variational")
+    assert np.abs(orders - 2).max() <= 0.05, orders
+
+
+def test_the_energy_of_a_pendulum_does_not_drift() -> None:
+    """A million steps from the horizontal, as a part of m g L: the ripple of the method, and no trend."""
+    run = fw.rollout(
+        fw.robots.pendulum(), [np.pi / 2], [0.0], steps=10**6, dt=1e-3, integrator="variational", record_every=10
+    )
+    energy = (run.energy() - run.energy()[0]) / 9.81
+    assert np.abs(energy).max() <= 2.2e-6
+    assert abs(np.polyfit(run.t / run.t[-1], energy, 1)[0]) <= 1e-8
+
+
+def test_ten_links_keep_their_energy() -> None:
+    """The paper's chain, 100 s; `make experiments` runs ten times as long, beside other methods."""
+    model = fw.robots.chain(10)
+    rng = np.random.default_rng(3)
+    q, v = rng.uniform(-np.pi / 2, np.pi / 2, (2, 10))
+    run = fw.rollout(model, q, v, steps=10**5, dt=1e-3, integrator="variational", record_every=10)
+    scale = 9.81 * sum(1.5 * k + 0.75 for k in range(10))  # of the upright chain above its root
+    energy = (run.energy() - run.energy()[0]) / scale
+    halves = np.array_split(energy, 2)
+    assert abs(halves[1].mean() - halves[0].mean()) <= 1e-5
+    assert np.abs(energy).max() <= 1e-3
+
+
+def floating_tree() -> fw.Model:
+    """Every kind of joint on a floating body, with springs, damping and motors inside, far from everything."""
+    return every_kind((0.0, 0.0, 0.0), base=J.Free(), passive=True)
+
+
+@pytest.mark.parametrize("steps", [20_000])
+def test_momentum_is_kept_with_internal_torques(steps: int) -> None:
+    model = floating_tree()
+    rng = np.random.default_rng(0)
+    q, v = model.random(rng), 0.3 * rng.normal(size=model.nv)
+    time = np.arange(steps) * 1e-3
+    tau = 0.3 * np.sin(np.outer(time, rng.uniform(1, 5, model.nv)))
+    tau[:, :6] = 0.0
+    run = fw.rollout(model, q, v, steps=steps, dt=1e-3, tau=tau, integrator="variational", record_every=100)
+    momentum = fw.momentum(model, run.q, run.v)
+    assert run.status == 0
+    assert np.abs(momentum - momentum[0]).max() <= 1e-11 * max(1.0, np.abs(momentum).max())
+
+
+@pytest.mark.parametrize(("h", "tolerance"), [(1e-3, 1.2e-5), (1e-4, 1.2e-7)])
+def test_a01(h: float, tolerance: float) -> None:
+    """The benchmark pendulum of IFToMM, after 10 s."""
+    steps = round(10.0 / h)
+    run = fw.rollout(
+        fw.robots.pendulum(), [np.pi / 2], [0.0], steps=steps, dt=h, integrator="variational", record_every=steps
+    )
+    x, y = -np.sin(run.q[-1, 0]), -np.cos(run.q[-1, 0])
+    assert abs(x + 0.275087462576) <= tolerance
+    assert abs(y + 0.961419205099) <= tolerance
+
+
+def test_heavy_top_to_the_printed_digits() -> None:
+    """By Richardson's extrapolation of two runs: the error is that of the second order, and no other."""
+    model = heavy_top()
+    ends = []
+    for n in (20_000, 40_000):
+        run = fw.rollout(
+            model, model.neutral(), [0, 150, -4.61538], steps=n, dt=0.2 / n, integrator="variational", record_every=n
+        )
+        ends.append(np.array([*fw.center_of_mass(model, run.q[-1]), *run.v[-1]]))
+    exact = [0.605550561, 0.598957682, -0.523983027, -2.69159091, 150, 4.91726099]
+    assert np.abs(ends[1] - exact).max() <= 1e-7
+    assert np.abs((4 * ends[1] - ends[0]) / 3 - exact).max() <= 2e-8
+
+
+def test_restarting_after_every_step_gives_the_same_trajectory() -> None:
+    """(q, v) is the whole state: what else is carried is where the search begins."""
+    q, v = slow(FLOATING)
+    whole = fw.rollout(FLOATING, q, v, steps=100, dt=2e-3, integrator="variational")
+    for k in range(100):
+        run = fw.rollout(FLOATING, q, v, steps=1, dt=2e-3, integrator="variational")
+        q, v = run.q[1], run.v[1]
+        assert np.abs(fw.difference(FLOATING, whole.q[k + 1], q)).max() <= 1e-11
+        assert np.abs(whole.v[k + 1] - v).max() <= 1e-10
+
+
+def test_it_goes_back_where_it_came_from() -> None:
+    """The method is symmetric: from the end, with the velocity turned round, the same way back."""
+    model, q, v = ORDERS["chain"]
+    there = fw.rollout(model, q, v, steps=200, dt=5e-3, integrator="variational")
+    back = fw.rollout(model, there.q[-1], -there.v[-1], steps=200, dt=5e-3, integrator="variational")
+    assert np.abs(back.q[-1] - q).max() <= 1e-9
+    assert np.abs(back.v[-1] + v).max() <= 1e-9

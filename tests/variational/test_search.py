@@ -1,0 +1,143 @@
+"""How steps are found: iterations, guesses, solvers, and what is said when there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+
+Variational = fw.integrators.Variational
+PAPER = 1e-9  # N m s, times the number of links
+
+
+def chain(n: int, seed: int = 1, gravity: bool = False) -> tuple[fw.Model, np.ndarray, np.ndarray]:
+    """The paper's chain and state."""
+    rng = np.random.default_rng(seed)
+    q, v = rng.uniform(-np.pi / 2, np.pi / 2, (2, n))
+    return fw.robots.chain(n), q, v
+
+
+def iterations(n: int, steps: int, **options: object) -> np.ndarray:
+    model, q, v = chain(n)
+    run = fw.rollout(model, q, v, steps=steps, dt=1e-3, integrator=Variational(absolute=PAPER * n, **options))
+    assert run.status == fw.Status.OK, (n, run.failed_step)
+    return run.convergence[:, 0]
+
+
+@pytest.mark.parametrize("guess", ["dynamics", "extrapolated"])
+@pytest.mark.parametrize("n", [10, 50])
+def test_quasi_newton_steps_at_the_papers_tolerance(n: int, guess: str) -> None:
+    assert iterations(n, 200, guess=guess).mean() <= 5
+
+
+@pytest.mark.parametrize("n", [10, 100])
+def test_newton_steps_at_the_papers_tolerance(n: int) -> None:
+    assert iterations(n, 50, solver="newton", guess="velocity").mean() <= 4
+
+
+def test_newton_finds_what_quasi_newton_does_not() -> None:
+    """Long steps of a fast chain: quasi-Newton steps alone do not converge, and are not needed to."""
+    model, q, v = chain(30, seed=2)
+    runs = {
+        solver: fw.rollout(
+            model, q, v, steps=20, dt=8e-3, integrator=Variational(solver=solver, guess="velocity", iterations=40)
+        )
+        for solver in ("riqn", "newton")
+    }
+    assert all(run.status == fw.Status.OK for run in runs.values())
+    assert runs["riqn"].convergence[:, 0].mean() > runs["newton"].convergence[:, 0].mean()
+    assert np.abs(runs["riqn"].q[-1] - runs["newton"].q[-1]).max() <= 1e-7
+
+
+def test_a_chain_of_balls_never_fails() -> None:
+    """20 links on spherical joints, 10 000 steps."""
+    builder = fw.Builder("balls")
+    for k in range(20):
+        builder.add_body(
+            f"link{k}",
+            parent=f"link{k - 1}" if k else "world",
+            joint=fw.joints.Spherical(),
+            placement=fw.Placement((0, 0, -0.3 if k else 0)),
+            inertia=fw.Inertia(0.7, (0, 0, -0.15), 0.02),
+        )
+    model = builder.build()
+    rng = np.random.default_rng(0)
+    run = fw.rollout(
+        model, model.random(rng), rng.normal(size=model.nv), steps=10_000, dt=1e-3, integrator="variational",
+        record_every=10,
+    )  # fmt: skip
+    assert run.status == fw.Status.OK
+    assert np.ptp(run.energy()) <= 5e-3 * np.abs(run.energy()).max()
+
+
+@pytest.mark.parametrize("solver", ["riqn", "newton", "broyden"])
+@pytest.mark.parametrize("guess", ["rest", "velocity", "dynamics", "extrapolated"])
+def test_every_solver_and_guess_finds_the_same_step(solver: str, guess: str) -> None:
+    model, q, v = chain(5)
+    reference = fw.rollout(model, q, v, steps=50, dt=2e-3, integrator="variational")
+    run = fw.rollout(model, q, v, steps=50, dt=2e-3, integrator=Variational(solver=solver, guess=guess))
+    assert run.status == fw.Status.OK
+    assert np.abs(run.q - reference.q).max() <= 1e-10
+
+
+def test_better_guesses_take_fewer_iterations() -> None:
+    model, q, v = chain(10)
+    count = {}
+    for guess in ("rest", "velocity", "dynamics", "extrapolated"):
+        run = fw.rollout(model, q, v, steps=300, dt=1e-3, integrator=Variational(guess=guess))
+        count[guess] = run.convergence[:, 0].mean()
+    assert count["extrapolated"] < count["dynamics"] < count["velocity"] <= count["rest"]
+
+
+def test_lanes_have_the_bits_they_have_alone() -> None:
+    model, q, v = chain(6)
+    scale = np.linspace(0.1, 3.0, 19)[:, None]
+    batch = fw.rollout(model, q * np.ones_like(scale), v * scale, steps=60, dt=2e-3, integrator="variational")
+    for k in range(19):
+        one = fw.rollout(model, q, v * scale[k], steps=60, dt=2e-3, integrator="variational")
+        assert np.array_equal(one.q, batch.q[k])
+        assert np.array_equal(one.v, batch.v[k])
+        assert np.array_equal(one.convergence, batch.convergence[k])
+
+
+def test_what_is_no_step_is_said_lane_by_lane() -> None:
+    """A step of a second, torques that are not numbers, huge velocities: the lanes beside them do not notice."""
+    model, q, v = chain(4)
+    velocities = np.stack([v, 1e3 * v, v, 1e200 * v])
+    tau = np.zeros((4, 10, 4))
+    tau[2, 5, 1] = np.nan
+    run = fw.rollout(model, np.tile(q, (4, 1)), velocities, steps=10, dt=1e-3, tau=tau, integrator="variational")
+    assert run.status.tolist()[:3] == [fw.Status.OK, fw.Status.NOT_CONVERGED, fw.Status.BAD_CONTROL]
+    assert run.status[3] in (fw.Status.NOT_CONVERGED, fw.Status.DIVERGED)
+    assert run.failed_step.tolist() == [-1, 0, 5, 0]
+    alone = fw.rollout(model, q, v, steps=10, dt=1e-3, integrator="variational")
+    assert np.abs(run.q[0] - alone.q).max() <= 1e-13
+    assert np.isnan(run.q[1, 1:]).all()
+    second = fw.rollout(model, q, 10 * v, steps=3, dt=1.0, integrator="variational")
+    assert second.status == fw.Status.NOT_CONVERGED
+    with pytest.raises(fw.ConvergenceError, match="did not converge"):
+        fw.simulate(model, q, 10 * v, duration=3.0, dt=1.0, integrator="variational")
+
+
+def test_the_residual_is_what_was_asked_for() -> None:
+    model, q, v = chain(8)
+    for tolerance in (1e-6, 1e-12):
+        run = fw.rollout(model, q, v, steps=200, dt=1e-3, integrator=Variational(tolerance=tolerance))
+        assert run.convergence[:, 1].max() <= tolerance
+    assert run.convergence.shape == (200, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"solver": "bfgs"}, "solver: expected one of 'riqn'"),
+        ({"guess": "none"}, "guess: expected one of 'rest'"),
+        ({"tolerance": 0.0}, "tolerance: expected a number > 0"),
+        ({"absolute": -1.0}, "absolute: expected a number > 0"),
+        ({"iterations": 0}, "iterations: expected a whole number"),
+    ],
+)
+def test_options_are_checked(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Variational(**options)
