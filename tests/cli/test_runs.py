@@ -88,7 +88,7 @@ def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
         (("simulate", "pendulum", "--duration", "-1"), "duration: expected a time > 0"),
         (("simulate", "pendulum", "--set", "hinge=x"), "--set hinge=x: expected JOINT=NUMBER"),
         (("simulate", "pendulum", "--set", "hing=1"), "no joint named 'hing'; did you mean 'hinge'?"),
-        (("simulate", "pendulum", "--controller", "magic"), "--controller: expected none, hold or FILE.py:NAME"),
+        (("simulate", "pendulum", "--controller", "magic"), "--controller: expected none, hold or FILE.py:NAME, got 'magic'"),
         (("view", "nothing.fw"), "there is no file 'nothing.fw'"),
         (("view", "pendulum", "--export", "x.html"), "--export: expected a trajectory, got a model"),
         (("view", "pendulum", "chain"), "'pendulum' is a model"),

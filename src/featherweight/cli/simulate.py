@@ -24,6 +24,7 @@ from featherweight.simulation import Trajectory
 
 CONTACTS = ("auto", "none", "impulse", "spring")
 INTEGRATORS = ", ".join(fw.integrators.NAMES)
+CONTROLLER_HELP = f"{', '.join(CONTROLLERS)}, or FILE.py:NAME; auto: hold for what stands on the ground"
 
 
 def simulate(
@@ -33,7 +34,7 @@ def simulate(
     integrator: Annotated[str, typer.Option(help=INTEGRATORS)] = "semi_implicit",
     contact: Annotated[str, typer.Option(help="none, impulse, spring; auto: impulse if it has points")] = "auto",
     friction: Annotated[float, typer.Option(help="coefficient of Coulomb's law")] = 0.8,
-    controller: Annotated[str, typer.Option(help=f"{', '.join(CONTROLLERS)}, or FILE.py:NAME")] = "none",
+    controller: Annotated[str, typer.Option(help=CONTROLLER_HELP)] = "auto",
     height: Annotated[float, typer.Option(help="of the lowest contact point at the start in metres")] = 0.0,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="JOINT=VALUE", help="a joint at the start")] = None,
     base: Base = "free",
@@ -49,8 +50,9 @@ def simulate(
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
         touching = _contact(contact, friction, robot)
         q = start(robot, set_ or (), height, () if touching is None else touching.surfaces)
+        chosen = ("none" if touching is None else "hold") if controller == "auto" else controller
         run, seconds = _run(
-            robot, q, duration=duration, dt=dt, control=controller_named(controller, robot, q), contact=touching,
+            robot, q, duration=duration, dt=dt, control=controller_named(chosen, robot, q), contact=touching,
             integrator=integrator, record_every=record_every, progress=err.is_terminal,
         )  # fmt: skip
         if output is not None:
