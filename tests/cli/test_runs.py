@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -88,7 +89,10 @@ def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
         (("simulate", "pendulum", "--duration", "-1"), "duration: expected a time > 0"),
         (("simulate", "pendulum", "--set", "hinge=x"), "--set hinge=x: expected JOINT=NUMBER"),
         (("simulate", "pendulum", "--set", "hing=1"), "no joint named 'hing'; did you mean 'hinge'?"),
-        (("simulate", "pendulum", "--controller", "magic"), "--controller: expected none, hold or FILE.py:NAME, got 'magic'"),
+        (
+            ("simulate", "pendulum", "--controller", "magic"),
+            "--controller: expected none, hold or FILE.py:NAME, got 'magic'",
+        ),
         (("view", "nothing.fw"), "there is no file 'nothing.fw'"),
         (("view", "pendulum", "--export", "x.html"), "--export: expected a trajectory, got a model"),
         (("view", "pendulum", "chain"), "'pendulum' is a model"),
@@ -99,6 +103,15 @@ def test_bad_input_gives_one_line_and_status_2(arguments: tuple[str, ...], text:
     assert result.returncode == 2
     assert text in result.stderr
     assert result.stderr.count("\n") == 1, result.stderr
+
+
+def test_view_on_a_port_in_use_says_so(saved: Path) -> None:
+    pytest.importorskip("viser")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = run("view", saved, "--port", port, "--no-browser")
+    assert result.returncode == 2
+    assert f"port {port} of 127.0.0.1 is in use; choose another" in result.stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"no trajectory", b"\0" * 5000])

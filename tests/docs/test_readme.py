@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import webbrowser
 from pathlib import Path
 
@@ -39,12 +40,11 @@ def test_the_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.
 
 
 def go2() -> Path:
-    data = pytest.importorskip("example_robot_data")
-    robots = Path(data.__file__).parents[3] if hasattr(data, "__file__") else Path()
-    found = [p for base in (Path(sys.prefix), robots) for p in base.rglob("go2.urdf")]
-    if not found:
-        pytest.skip("example-robot-data has no go2.urdf")
-    return found[0]
+    prefix = Path(sysconfig.get_path("purelib")) / "cmeel.prefix/share/example-robot-data/robots"
+    path = prefix / "go2_description/urdf/go2.urdf"
+    if not path.is_file():
+        pytest.skip("example-robot-data is not installed")
+    return path
 
 
 def test_pages_with_code_are_found() -> None:

@@ -109,6 +109,19 @@ def test_bodies_are_moved_to_where_kinematics_has_them() -> None:
                 np.testing.assert_allclose(R, poses.rotation[frame, body], atol=1e-12)
 
 
+def test_robots_side_by_side_have_their_own_ground_unless_it_is_level() -> None:
+    model = fw.Builder("ball").add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    ball = model.add_contact_point("centre", parent="ball", radius=0.1).build()
+    contact = fw.contact.SpringDamper(
+        [fw.contact.Plane((0, 0, 1), (0, 0, -1)), fw.contact.Box(placement=fw.Placement((0, 0, -2)))]
+    )
+    run = fw.simulate(ball, ball.neutral(), np.zeros(6), duration=0.01, dt=1e-4, contact=contact)
+    with fw.viewer.show([run, run], block=False, browser=False) as viewer:
+        names = set(viewer.server.scene._handle_from_node_name)
+    assert {"/robot0/ground/0", "/robot1/ground/0"} <= names
+    assert sum(name.startswith("/ground/0/") for name in names) == 2  # the fields of one chessboard
+
+
 def test_sliders_pose_a_robot_within_its_limits() -> None:
     with fw.viewer.show(fw.robots.humanoid(), block=False, browser=False) as viewer:
         pose = viewer.content

@@ -90,6 +90,6 @@ def _write(folder: Path, name: str, title: str, runs: dict[str, Timed], speed: f
     page = folder / f"{name}.html"
     report.write_report(
         trajectories, page, title=title, seconds={label: one.seconds for label, one in runs.items()},
-        links={"Turn it and move through time": f"{name}-3d.html"}, speed=speed, rate=15.0 if speed < 1 else 10.0,
+        links={"Turn it and move through time": f"{name}-3d.html"}, speed=speed, rate=12.0 if speed < 1 else 8.0,
     )  # fmt: skip
     return page

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.contact import Plane, Surface
 from featherweight.scene import Motion, bounds, motion_of, shapes_of
 from featherweight.simulation import Trajectory
 from featherweight.viewer.stage import Stage, add_ground, add_light
@@ -32,6 +33,8 @@ class Play:
         for k, (motion, look, one) in enumerate(zip(self.motions, looks, trajectories, strict=True)):
             offset = np.array([0.0, -k * pitch, 0.0])
             stage = Stage(scene, f"/robot{k}", motion, look, one.ground, size, offset)
+            own = [surface for surface in one.ground if not _is_level(surface)]
+            add_ground(scene, f"/robot{k}/ground", own, motion.com[0], 6 * size)
             if k < len(labels):
                 top = spans[k][1][2] + 0.12 * size
                 scene.add_label(f"/robot{k}/label", labels[k], position=(*motion.com[0][:2], top))
@@ -40,7 +43,8 @@ class Play:
         high = np.max([high for _, high in spans], axis=0)
         middle, width = (low + high) / 2, float(np.linalg.norm(high - low))
         add_light(scene)
-        add_ground(scene, _together(trajectories), middle, 6 * width)
+        level = {repr(surface): surface for one in trajectories for surface in one.ground if _is_level(surface)}
+        add_ground(scene, "/ground", list(level.values()), middle, 6 * width)
         _look(server, middle, width, high - low)
         server.gui.set_panel_label(" | ".join(labels) or self.motions[0].model.name)
         self.duration = max(float(motion.t[-1]) for motion in self.motions)
@@ -52,10 +56,9 @@ class Play:
             stage.show(int(np.clip(np.searchsorted(motion.t, t + 1e-9) - 1, 0, len(motion) - 1)))
 
 
-def _together(trajectories: Sequence[Trajectory]) -> list[Any]:
-    """The surfaces of all, each once."""
-    seen = {repr(surface): surface for one in trajectories for surface in one.ground}
-    return list(seen.values())
+def _is_level(surface: Surface) -> bool:
+    """Is it a plane that looks the same from everywhere on it? Robots beside each other can share it."""
+    return isinstance(surface, Plane) and tuple(surface.normal) == (0.0, 0.0, 1.0)
 
 
 def _look(server: Any, middle: np.ndarray, width: float, extent: np.ndarray) -> None:

@@ -13,7 +13,7 @@ from featherweight.scene import Mesh, Motion, Shape, ball, cylinder, terrain_of
 
 FORCE, COM = (214, 39, 40), (240, 196, 25)  # colours
 LONGEST = 1.0  # arrow, in robots' sizes
-FAINT = 0.004  # forces below this share of the weight are not drawn
+FAINT = 0.004  # arrows below this share of the robot's size are not drawn
 
 
 class Stage:
@@ -102,15 +102,15 @@ class Stage:
         return np.stack([points[seen], points[seen] + short], axis=1).astype(np.float32)
 
 
-def add_ground(scene: Any, surfaces: Sequence[Surface], center: np.ndarray, size: float) -> None:
-    """Surfaces as meshes; planes are tiled."""
+def add_ground(scene: Any, name: str, surfaces: Sequence[Surface], center: np.ndarray, size: float) -> None:
+    """Surfaces as meshes under a name in viser's tree; planes are tiled."""
     for k, ground in enumerate(terrain_of(surfaces, center, size)):
         if ground.plane is None:
-            _add_mesh(scene, f"/ground/{k}", ground.mesh, ground.color, "double")
+            _add_mesh(scene, f"{name}/{k}", ground.mesh, ground.color, "double")
             continue
         for shade, mesh in zip((1.0, 0.93), _tiles(ground.size), strict=True):
             color = tuple(shade * x for x in ground.color)
-            _add_mesh(scene, f"/ground/{k}/{shade}", mesh.moved(*ground.plane), color, "double")
+            _add_mesh(scene, f"{name}/{k}/{shade}", mesh.moved(*ground.plane), color, "double")
 
 
 def add_light(scene: Any) -> None:
