@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side viewer-bench fuzz tables pictures docs format clean
+.PHONY: demo test check bench side-by-side waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -32,8 +32,8 @@ bench: $(VENV)/.dev  ## peers and ours in one run; a table, and raw data in benc
 side-by-side: $(VENV)/.dev  ## both contact models on the Mini Cheetah; numbers and a picture
 	$(BIN)/python benchmarks/side_by_side.py
 
-viewer-bench: $(VENV)/.dev  ## frames a second and loading time, in a headless Chromium; raw data in benchmarks/results/
-	$(BIN)/python benchmarks/viewer.py
+waiting: $(VENV)/.dev  ## what people wait for: the demo, loading, frames a second; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/waiting.py
 
 pictures: $(VENV)/.dev  ## the pictures of the README and the pages, made by the project itself
 	$(BIN)/python docs/make_pictures.py

@@ -34,7 +34,7 @@ class Play:
             offset = np.array([0.0, -k * pitch, 0.0])
             stage = Stage(scene, f"/robot{k}", motion, look, one.ground, size, offset)
             own = [surface for surface in one.ground if not _is_level(surface)]
-            add_ground(scene, f"/robot{k}/ground", own, motion.com[0], 6 * size)
+            add_ground(scene, f"/robot{k}/ground", own, motion.com[0], 3 * size)
             if k < len(labels):
                 top = spans[k][1][2] + 0.12 * size
                 scene.add_label(f"/robot{k}/label", labels[k], position=(*motion.com[0][:2], top))
@@ -44,7 +44,7 @@ class Play:
         middle, width = (low + high) / 2, float(np.linalg.norm(high - low))
         add_light(scene)
         level = {repr(surface): surface for one in trajectories for surface in one.ground if _is_level(surface)}
-        add_ground(scene, "/ground", list(level.values()), middle, 6 * width)
+        add_ground(scene, "/ground", list(level.values()), middle, 3 * width)
         _look(server, middle, width, high - low)
         server.gui.set_panel_label(" | ".join(labels) or self.motions[0].model.name)
         self.duration = max(float(motion.t[-1]) for motion in self.motions)

@@ -12,7 +12,7 @@ from featherweight.viewer.play import Play
 
 SPEEDS = {"0.1×": 0.1, "0.3×": 0.3, "1×": 1.0, "2×": 2.0, "5×": 5.0}
 TICK = 1 / 60  # s between frames
-SLIDER_TICK = 0.1  # s between movements of the slider while it plays
+SLIDER_TICK = 0.2  # s between movements of the slider while it plays
 
 
 class Replay:
