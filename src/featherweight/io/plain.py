@@ -92,7 +92,7 @@ _CALLS: dict[str, Any] = {
 
 def _point(model: Model, frame: Frame) -> Plain:
     """Where a contact point is: on its body, or on an earlier frame with the same axes, which it got them from."""
-    if frame.X.E == Matrix.identity():
+    if Matrix.identity() == frame.X.E:
         return {"position": [float(x) for x in frame.X.r]}
     base = next(f for f in model.frames.values() if (f.body, f.X.E) == (frame.body, frame.X.E))
     return {"parent": base.name, "position": [float(x) for x in base.X.E @ (frame.X.r - base.X.r)]}
