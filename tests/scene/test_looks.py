@@ -88,6 +88,17 @@ def test_a_mesh_that_is_not_there_or_broken_is_made_up_with_a_warning(tmp_path: 
     assert {shape.body for shape in shapes} == {1}
 
 
+def test_a_body_without_its_mesh_shows_what_it_touches_with(tmp_path: Path) -> None:
+    pytest.importorskip("trimesh")
+    visual = (
+        '<visual><geometry><mesh filename="none.stl"/></geometry></visual>'
+        '<collision><geometry><sphere radius="0.7"/></geometry></collision>'
+    )
+    with pytest.warns(UserWarning, match="cannot be shown"):
+        (shape,) = shapes_of(arm(tmp_path, visual))
+    assert shape.mesh.vertices.max() == pytest.approx(0.7)
+
+
 def swing(duration: float = 1.0, every: int = 1) -> fw.Trajectory:
     model = fw.robots.double_pendulum()
     return fw.simulate(model, [1.0, 0.5], [0.0, 0.0], duration=duration, dt=1e-3, record_every=every)

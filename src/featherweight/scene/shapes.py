@@ -37,24 +37,32 @@ class Shape:
 def shapes_of(model: Model) -> list[Shape]:
     """What there is to see of a robot: its visual shapes; else those it touches with; else ones made up for it.
 
-    A mesh that was not found or cannot be read is made up for its body, with a warning.
+    A body whose meshes were not found or cannot be read gets the next of these, with a warning.
     """
-    drawn = [g for g in model.geometry if g.role == "visual"] or list(model.geometry)
-    if not drawn:
+    if not model.geometry:
         return [shape for i in range(1, model.nb + 1) for shape in _derived(model, i)]
+    drawn = [g for g in model.geometry if g.role == "visual"] or list(model.geometry)
+    shapes, missing = _read(drawn)
+    if missing:
+        names = sorted({g.mesh for g in missing})
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        warnings.warn(f"{model.name}: the mesh {names[0]!r}{more} cannot be shown; simple shapes are", stacklevel=3)
+    bare = {g.body for g in missing} - {shape.body for shape in shapes}
+    shapes += _read([g for g in model.geometry if g.role == "collision" and g.body in bare])[0]
+    bare -= {shape.body for shape in shapes} | {0}
+    return shapes + [shape for i in sorted(bare) for shape in _derived(model, i)]
+
+
+def _read(geometries: Iterable[Geometry]) -> tuple[list[Shape], list[Geometry]]:
+    """Shapes of a file, and those whose mesh is not to be had."""
     shapes, missing = [], []
-    for geometry in drawn:
+    for geometry in geometries:
         mesh = _solid(geometry)
         if mesh is None:
             missing.append(geometry)
         else:
             shapes.append(Shape(geometry.body, _placed(mesh, geometry.X), tuple(geometry.color[:3]) or PLAIN))
-    if missing:
-        names = sorted({g.mesh for g in missing})
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        warnings.warn(f"{model.name}: the mesh {names[0]!r}{more} cannot be shown; simple shapes are", stacklevel=3)
-    bare = {g.body for g in missing} - {shape.body for shape in shapes} - {0}
-    return shapes + [shape for i in sorted(bare) for shape in _derived(model, i)]
+    return shapes, missing
 
 
 def _solid(geometry: Geometry) -> Mesh | None:
