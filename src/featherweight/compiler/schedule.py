@@ -207,7 +207,7 @@ class Schedule:
             else:
                 nodes = [i for u in piece for i in units[u][1]]
                 before = steps[-1] if steps else None
-                if isinstance(before, Chunk) and len(before.nodes) + len(nodes) <= SMALL:
+                if isinstance(before, Chunk) and len(before.nodes) + len(nodes) <= min(SMALL, self.limit):
                     before.nodes += nodes
                 else:
                     steps += [Chunk(nodes[k : k + self.limit]) for k in range(0, len(nodes), self.limit)]
