@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side waiting fuzz tables pictures docs format clean
+.PHONY: demo test check bench side-by-side experiments waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,10 @@ pictures: $(VENV)/.dev  ## the pictures of the README and the pages, made by the
 docs: $(VENV)/.dev  ## all pages as HTML, in docs/_build/
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
+
+experiments: $(VENV)/.dev  ## the variational integrator: energy, iterations, time; a report with plots
+	$(BIN)/python benchmarks/variational/measure.py
+	$(BIN)/python benchmarks/variational/report.py
 
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py

@@ -1,4 +1,4 @@
-"""What the linear-time algorithms are compared with: the same equations without recursion, and with a dense Jacobian."""
+"""What the linear-time algorithms are compared with: the same equations without recursion; a dense Jacobian."""
 
 from __future__ import annotations
 

@@ -73,7 +73,8 @@ class Impulse(ContactModel):
             )
         if not isinstance(integrator, (SemiImplicit, Variational)):
             raise ValueError(
-                f"integrator: impulses act at the end of a semi-implicit step or of a variational one, got {integrator!r}"
+                "integrator: impulses act at the end of a semi-implicit step or of a variational one, got "
+                f"{integrator!r}"
             )
 
     def state_size(self, model: Model) -> int:

@@ -64,7 +64,7 @@ def rollout(
         control: a controller `f(t, q, v) -> tau` called from Python at each step with arrays (…, nq) and (…, nv), or
             one made by `featherweight.compiled`, which runs in the native loop.
         contact: contact model.
-        integrator: "semi_implicit", "rk4", or an integrator.
+        integrator: "semi_implicit", "rk4", "variational", or an integrator.
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
         record_every: keep every so many states; divides `steps`.
         parameters: arrays (…) for constants that were declared when the model was built, by name.
@@ -111,7 +111,7 @@ def simulate(
         dt: length of a step [s].
         control: a controller `f(t, q, v) -> tau`, or one made by `featherweight.compiled`.
         contact: contact model.
-        integrator: "semi_implicit", "rk4", or an integrator.
+        integrator: "semi_implicit", "rk4", "variational", or an integrator.
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
         record_every: keep every so many states.
         progress: show a bar.

@@ -61,23 +61,25 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
     move[0], log[0], F[0], after[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero(), Force.zero()
     upright: Any = 1.0
 
-    # outward: displacement of each body, its logarithm, and its momentum at both ends
+    # outward: displacement of each body, its logarithm, and its momentum
     for i, parent, joint in tree.outward():
         move[i] = move[parent].seen_from(place.X[i]).then(joint.displacement(place.q, delta))
         log[i] = Log.of(move[i])
         P[i] = tree.I[i] @ log[i].X
         for child in spinning[i]:
             P[i] = P[i] + child.spin * delta[child.v.start]
-        F[i], after[i] = log[i].momenta(P[i])
         upright = minimum(upright, move[i].turn.w)
 
-    # inward: project on the joint, hand the rest to the parent
+    # inward: that momentum where the step begins, projected on the joint, and handed to the parent
     e: list[Any] = [-x for x in place.start]
     spun: list[Any] = [0] * tree.nv
     for i, parent, joint in tree.inward():
+        before, after[i] = log[i].momenta(P[i])
+        F[i] = before if F[i] is None else F[i] + before
         for k, s, armature in zip(range(joint.v.start, joint.v.stop), place.S[i], joint.armature, strict=True):
             e[k] = e[k] + s.dot(F[i]) + armature * delta[k]
-        F[parent] = F[parent] + place.X[i].back(F[i])
+        carried = place.X[i].back(F[i])
+        F[parent] = carried if F[parent] is None else F[parent] + carried
         if joint.spin is not None:
             k = joint.v.start
             felt = log[parent].X.dot(joint.spin)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 GUESSES = ("rest", "velocity", "dynamics", "extrapolated")
-MEMORY = 5  # steps before this one
+MEMORY = 6  # steps before this one
 
 
 def extrapolated(nv: int, past: Sequence[Any]) -> list[Any]:

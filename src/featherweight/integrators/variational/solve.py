@@ -15,7 +15,7 @@ from featherweight.integrators.variational.riqn import answers
 from featherweight.scalar import known, logical_not, repeat, when, where
 from featherweight.spatial import Force, Vector
 
-WORST_RATE = 0.25  # of |e|², beyond which quasi-Newton steps are given up
+PATIENCE = 5  # quasi-Newton steps more that are worth waiting for, at the rate of the last one
 SHORTEST = 1e-6  # part of a Newton step
 NEVER = 1e300
 
@@ -40,7 +40,7 @@ class Search:
         return (trial.square <= self.small) & (trial.upright >= LEAST_W)
 
     def riqn(self, delta: Sequence[Any], at_most: int) -> Found:
-        """δ ← δ - M(q)⁻¹ e, until e is small, or does not become much smaller."""
+        """δ ← δ - M(q)⁻¹ e, until e is small, or, where Newton steps can take over, would not be soon."""
         first = drnea(self.place, delta)
         answer, row = answers(self.place, self._large(first.square)), Row(first)
 
@@ -51,7 +51,11 @@ class Search:
 
         def ends(carry: list[Any]) -> Any:
             square, before = carry[0], carry[-2]
-            return (square <= self.small) | logical_not(square <= WORST_RATE * before)
+            soon, enough = square, self.small  # square (square / before)^PATIENCE ≤ small
+            for _ in range(PATIENCE):
+                soon, enough = soon * square, enough * before
+            hopeless = logical_not(square < NEVER) if self.place.tree.coupled else logical_not(soon <= enough)
+            return (square <= self.small) | hopeless
 
         last = repeat(turn, [*row.of(first), NEVER, 0.0], until=ends, at_most=at_most)
         return Found(row.trial(last[:-2]), last[-1], first.square)
@@ -100,17 +104,22 @@ class Search:
         return Found(row.trial(last[:own]), last[-1], last[-2])
 
     def rescued(self, found: Found, near: Any, delta: Sequence[Any], at_most: int) -> Found:
-        """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find
-        from another δ. The equations may have several solutions: the one that is meant is near where the robot is."""
-        row = Row(found.trial)
+        """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find.
+
+        They go on from what was found if that was near and is upright, else they begin with another δ: the equations
+        may have several solutions, and the one that is meant is near where the robot is.
+        """
+        row, trial = Row(found.trial), found.trial
 
         def again() -> list[Any]:
-            newton = self.newton(delta, at_most, found.trial)
+            useful = (found.first <= near) & (trial.square <= found.first) & (trial.upright >= LEAST_W)
+            begin = [where(useful, a, b) for a, b in zip(trial.delta, delta, strict=True)]
+            newton = self.newton(begin, at_most, trial)
             return [*row.of(newton.trial), found.iterations + newton.iterations]
 
         self.place.tree.mark()
-        failed = logical_not(self.good(found.trial) & (found.first <= near))
-        values = when(failed, again, [*row.of(found.trial), found.iterations])
+        failed = logical_not(self.good(trial) & (found.first <= near))
+        values = when(failed, again, [*row.of(trial), found.iterations])
         return Found(row.trial(values[:-1]), values[-1], found.first)
 
     def _large(self, square: Any) -> Any:

@@ -65,6 +65,10 @@ class Variational(Integrator):
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any, external: External | None,
         state: Sequence[Any],
     ) -> Advanced:  # fmt: skip
+        if tree.coupled and self.solver == "newton":
+            raise ValueError(
+                "solver: Newton steps do not know of mimic joints yet, and this robot has some; use 'riqn'"
+            )
         # where the step begins: momentum, and half of the impulses
         braked = Braked.of(tree, q, v, h)
         pushed = None if external is None else external(q, v)
