@@ -3,18 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side motion experiments equations fuzz tables format clean
+.PHONY: demo test check bench side-by-side motion experiments equations waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]"
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@
 
-demo: $(VENV)/.base  ## build robots, compute, print results and timings
+demo: $(VENV)/.base  ## two robots, compared: numbers here, pages in demo/, opened if there is a display
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev  ## all tests
@@ -35,6 +35,16 @@ side-by-side: $(VENV)/.dev  ## both contact models on the Mini Cheetah; numbers 
 motion: $(VENV)/.dev  ## robots that trot, balance and fall; numbers and a picture
 	$(BIN)/python benchmarks/motion.py
 
+waiting: $(VENV)/.dev  ## what people wait for: the demo, loading, frames a second; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/waiting.py
+
+pictures: $(VENV)/.dev  ## the pictures of the README and the pages, made by the project itself
+	$(BIN)/python docs/make_pictures.py
+
+docs: $(VENV)/.dev  ## all pages as HTML, in docs/_build/
+	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
+
 experiments: $(VENV)/.dev  ## the variational integrator: energy, iterations, time; a report with plots
 	$(BIN)/python benchmarks/variational/measure.py
 	$(BIN)/python benchmarks/variational/report.py
@@ -53,4 +63,4 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -119,6 +119,8 @@ _LATE = {
     "equations": "featherweight.equations",
     "integrators": "featherweight.integrators",
     "scenes": "featherweight.scenes",
+    "plot": "featherweight.plot",
+    "viewer": "featherweight.viewer",
 }
 
 

@@ -26,7 +26,7 @@ LONG_FUNCTIONS = {  # file, function: why it is longer
     ("compiler/elementary.py", "_vectors"): "one piece of LLVM text: sine and cosine of a pack",
 }
 NOT_ARRAYS = {"model", "out", "parameters", "frame", "frames", "point", "points", "prescribed", "in_", "classical"}
-NOT_ON_IMPORT = ("llvmlite", "sympy", "mpmath", "pinocchio", "scipy", "matplotlib", "mujoco")
+NOT_ON_IMPORT = ("llvmlite", "sympy", "mpmath", "pinocchio", "scipy", "matplotlib", "mujoco", "viser", "trimesh", "PIL")
 
 
 def python(code):
@@ -55,6 +55,7 @@ def test_importing_loads_only_numpy():
 def test_importing_loads_nothing_that_is_only_needed_later():
     """`make bench` measures the time; this is what keeps it short."""
     late = ["compiler.plan", "compiler.emit", "compiler.module", "compiler.entry", "io", "cli"]
+    late += ["simulation", "scene", "plot", "viewer", "report"]
     loaded = python("import sys, featherweight; print(*sys.modules)")
     assert not [name for name in late if f"featherweight.{name}" in loaded]
 

@@ -1,72 +1,30 @@
-"""The commands. One clear line and status 2 on bad input, never a traceback."""
+"""The commands, in files of their own where they are long. One clear line and status 2 on bad input, no traceback."""
 
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
 import featherweight as fw
-from featherweight.cli import report
+from featherweight.cli import demo, report, simulate, view
+from featherweight.cli.app import AsJson, Base, ModelArgument, Roots, app, err, fail, model_named, out, told_in_one_line
 from featherweight.model import Model
 
-app = typer.Typer(
-    name="featherweight",
-    help="Articulated rigid-body dynamics: look at robots, check their files, measure.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-out, err = Console(), Console(stderr=True)
-BUILT_IN: dict[str, Callable[[], Model]] = {
-    "pendulum": fw.robots.pendulum,
-    "double_pendulum": fw.robots.double_pendulum,
-    "cartpole": fw.robots.cartpole,
-    "chain": lambda: fw.robots.chain(10),
-    "mini_cheetah": fw.robots.mini_cheetah,
-    "humanoid": fw.robots.humanoid,
-}
-ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="a URDF file, or a built-in name like mini_cheetah")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
-
-
-Roots = Annotated[list[Path] | None, typer.Option("--root", help="folder where meshes may be, beside the file's own")]
-
-
-def fail(message: object) -> typer.Exit:
-    """One line on the error stream; raise what this returns."""
-    err.print(f"[bold red]featherweight:[/] {escape(str(message))}", soft_wrap=True, highlight=False)
-    return typer.Exit(2)
-
-
-def model_named(name: str, base: str, policy: str = "warn", roots: list[Path] | None = None) -> Model:
-    """A built-in model or one from a file."""
-    if name in BUILT_IN and not Path(name).exists():
-        return BUILT_IN[name]()
-    if not Path(name).exists():
-        raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `lint` is for those
-            return fw.load(name, base=base, policy=policy, roots=roots or ())
-    except fw.ModelError as error:
-        raise fail(error) from None
+app.command()(simulate.simulate)
+app.command()(view.view)
+app.command()(demo.demo)
 
 
 @app.command()
 def info(
     model: ModelArgument,
-    base: Annotated[str, typer.Option(help="fixed or free")] = "fixed",
+    base: Base = "fixed",
     root: Roots = None,
     as_json: AsJson = False,
 ) -> None:
@@ -126,16 +84,13 @@ def lint(model: ModelArgument, root: Roots = None, as_json: AsJson = False) -> N
 @app.command()
 def bench(
     model: ModelArgument = "mini_cheetah",
-    base: Annotated[str, typer.Option(help="fixed or free")] = "free",
+    base: Base = "free",
     as_json: AsJson = False,
 ) -> None:
     """Time the main functions on this machine, for one state and for a batch of 4096."""
     robot = model_named(model, base)
-    try:
-        with err.status("compiling and measuring …"):
-            rows = report.timings(robot)
-    except ValueError as error:
-        raise fail(error) from None
+    with told_in_one_line(ValueError), err.status("compiling and measuring …"):
+        rows = report.timings(robot)
     if as_json:
         print(json.dumps(rows, indent=1))
         return

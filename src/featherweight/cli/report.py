@@ -17,7 +17,6 @@ BATCH = 4096
 
 def as_dict(model: Model) -> dict[str, Any]:
     """A model for JSON: sizes, bodies, joints, what was merged, notes."""
-    mass = sum(float(inertia.m) for inertia in model.inertias[1:])
     bodies = [
         {
             "name": model.names[i],
@@ -33,7 +32,7 @@ def as_dict(model: Model) -> dict[str, Any]:
         if part.link not in model.names and not part.link.endswith(".rotor")
     ]
     summary = (
-        f"{model.nb} bodies, nq {model.nq}, nv {model.nv}, {mass:.6g} kg, "
+        f"{model.nb} bodies, nq {model.nq}, nv {model.nv}, {model.mass:.6g} kg, "
         f"{len(model.contact_points)} contact points, {len(model.geometry)} shapes"
     )
     return {
@@ -42,7 +41,7 @@ def as_dict(model: Model) -> dict[str, Any]:
         "nq": model.nq,
         "nv": model.nv,
         "nb": model.nb,
-        "mass": mass,
+        "mass": model.mass,
         "bodies": bodies,
         "joints": [_joint(j) for j in model.joints],
         "contact_points": [p.name for p in model.contact_points],

@@ -2,5 +2,6 @@
 
 from featherweight.io.files import lint, load, loads, save_urdf
 from featherweight.io.findings import Finding
+from featherweight.io.plain import from_plain, to_plain
 
-__all__ = ["Finding", "lint", "load", "loads", "save_urdf"]
+__all__ = ["Finding", "from_plain", "lint", "load", "loads", "save_urdf", "to_plain"]

@@ -43,5 +43,5 @@ class Helical(AxisJoint):
     def lift(self, f: Callable[[float], Any]) -> Helical:
         return self._with(axis=self.axis.lift(f), pitch=f(self.pitch))
 
-    def __repr__(self) -> str:
-        return f"Helical({tuple(self.axis)}, {self.pitch!r})"
+    def arguments(self) -> tuple[Any, ...]:
+        return tuple(self.axis), self.pitch

@@ -121,8 +121,12 @@ class Joint:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"joints do not change: {type(self).__name__}.{name} cannot be set; make a new joint")
 
+    def arguments(self) -> tuple[Any, ...]:
+        """What makes the same joint again: `type(joint)(*joint.arguments())`."""
+        return ()
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+        return f"{type(self).__name__}({', '.join(map(repr, self.arguments()))})"
 
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -176,5 +180,5 @@ class AxisJoint(Joint):
     def lift(self, f: Callable[[float], Any]) -> AxisJoint:
         return self._with(axis=self.axis.lift(f))
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({tuple(self.axis)})"
+    def arguments(self) -> tuple[Any, ...]:
+        return (tuple(self.axis),)

@@ -52,5 +52,5 @@ class Mimic(Joint):
     def lift(self, f: Callable[[float], Any]) -> Mimic:
         return self._with(joint=self.joint.lift(f), ratio=f(self.ratio), offset=f(self.offset))
 
-    def __repr__(self) -> str:
-        return f"Mimic({self.joint!r}, {self.leader!r}, {self.ratio!r}, {self.offset!r})"
+    def arguments(self) -> tuple[Any, ...]:
+        return self.joint, self.leader, self.ratio, self.offset

@@ -48,5 +48,5 @@ class Universal(Joint):
     def lift(self, f: Callable[[float], Any]) -> Universal:
         return self._with(first=self.first.lift(f), second=self.second.lift(f))
 
-    def __repr__(self) -> str:
-        return f"Universal({tuple(self.first)}, {tuple(self.second)})"
+    def arguments(self) -> tuple[Any, ...]:
+        return tuple(self.first), tuple(self.second)

@@ -171,6 +171,16 @@ class Model:
         return np.array(self.gravity_vector, dtype=object if is_symbolic(self.gravity_vector) else float)
 
     @property
+    def mass(self) -> float:
+        """Of all moving bodies [kg]."""
+        return sum(float(inertia.m) for inertia in self.inertias[1:])
+
+    @property
+    def weight(self) -> float:
+        """Mass times gravity [N]."""
+        return self.mass * float(np.linalg.norm(self.gravity))
+
+    @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints that move, in order."""
         return tuple(j.name for j in self.joints)

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from featherweight.recording import Recording
+from featherweight.simulation.facts import facts_of
 from featherweight.simulation.run import PythonRun, Run
 from featherweight.simulation.trajectory import FORMAT
 
@@ -22,7 +23,8 @@ class Keeper:
         self._written: int | None = None
         if path is None:
             return
-        facts = {**FORMAT, "run": run.problem.facts(), "model": run.problem.model.name}
+        p = run.problem
+        facts = {**FORMAT, "run": p.facts(), "model": p.model.name, **facts_of(p.model, p.ground)}
         if os.path.exists(path):
             self._recording = self._resumed(path, facts)
         else:

@@ -13,7 +13,7 @@ import numpy as np
 
 from featherweight.compiler.arguments import as_array, batch_shape
 from featherweight.compiler.loop import Loop
-from featherweight.contact import ContactModel, SpringDamper
+from featherweight.contact import ContactModel, SpringDamper, Surface
 from featherweight.dynamics import mass_matrix
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.integrators import NAMES, Integrator
@@ -42,6 +42,7 @@ class Problem:
     carry: tuple[np.ndarray, ...]  # at the beginning: q, v, clock, and the controller's state; (count, n)
     given: tuple[np.ndarray, ...]  # forces for each step, (count, steps, nv)
     constants: tuple[np.ndarray, ...]  # (count or 1, n)
+    ground: tuple[Surface, ...]  # the surfaces that are there
 
     @property
     def count(self) -> int:
@@ -134,6 +135,7 @@ def problem(
     return Problem(
         model, float(dt), int(steps), int(every), batch, step_loop(model, means), tuple(means.records(model)),
         control if by_python else None, tuple(carry), tuple(given), tuple(constants),
+        () if contact is None else contact.surfaces,
     )  # fmt: skip
 
 

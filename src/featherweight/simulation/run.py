@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,8 @@ class Run:
         p, n = self.problem, self.done
         q, v = (states[:, : n + 1] for states in self.history)
         records = [record[:, :n] for record in self.records]
-        return assembled(p.model, p.batch, p.dt, p.every, p.samples, q, v, records, self.clock)
+        whole = assembled(p.model, p.batch, p.dt, p.every, p.samples, q, v, records, self.clock)
+        return replace(whole, ground=p.ground)
 
     # ---- in a file
 
@@ -274,4 +276,4 @@ def _last(
     t = (first + np.arange(q.shape[1])) * p.dt
     status, failed = clock[0, 1].astype(np.uint8), clock[0, 2].astype(int)
     tau, force, *rest = (record[0] for record in records)
-    return Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, *rest)
+    return Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, *rest, ground=p.ground)

@@ -20,6 +20,7 @@ from featherweight.simulation.problem import Control, problem
 from featherweight.simulation.progress import Progress
 from featherweight.simulation.run import PythonRun, Run
 from featherweight.simulation.trajectory import Status, Trajectory
+from featherweight.simulation.watching import Watch, Watcher
 
 CHUNK_SECONDS = 0.1  # how long native code runs before it is asked whether to go on
 FIRST_CHUNK = 2e9  # operations of a batch in about that time; one robot alone takes six times as long for them
@@ -95,6 +96,7 @@ def simulate(
     progress: bool = False,
     parameters: Mapping[str, Any] | None = None,
     file: str | os.PathLike[str] | None = None,
+    watch: Watch | None = None,
 ) -> Trajectory:
     """One robot through time; raises `SimulationError`, with the trajectory so far, if it fails; `ConvergenceError`
     if a solver did.
@@ -115,6 +117,8 @@ def simulate(
         progress: show a bar.
         parameters: numbers for constants that were declared when the model was built, by name.
         file: also write the run there, chunk by chunk; see `rollout`.
+        watch: a function `f(t, q, contact_force)` that is called about 30 times for each simulated second, like
+            `featherweight.viewer.Live`. If it raises, it is not called again, and the run goes on.
 
     Returns:
         A `Trajectory`.
@@ -130,7 +134,7 @@ def simulate(
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
     run = Run(what) if what.control is None else PythonRun(what)
-    _drive(run, progress, file)
+    _drive(run, progress, file, None if watch is None else Watcher(watch, what))
     trajectory = run.trajectory()
     status = Status(int(trajectory.status))
     if status is not Status.OK:
@@ -141,7 +145,7 @@ def simulate(
     return trajectory
 
 
-def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None) -> None:
+def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watcher: Watcher | None = None) -> None:
     """Chunk after chunk of about a tenth of a second, until the end, Ctrl-C, or no robot is left."""
     what = run.problem
     if not what.count:
@@ -154,9 +158,11 @@ def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None) -> Non
                 written = time.perf_counter()
                 while run.done < what.samples and not run.failed:
                     began = time.perf_counter()
-                    run.advance(chunk)
+                    run.advance(chunk if watcher is None or watcher.tired else watcher.steps)
                     bar.show(run.k)
                     now = time.perf_counter()
+                    if watcher is not None:
+                        watcher.look(run)
                     chunk = max(1, int(chunk * min(2.0, max(0.5, CHUNK_SECONDS / max(now - began, 1e-9)))))
                     if keeper.due(now - written):
                         keeper.write()

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import enum
+import importlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from featherweight.contact import Surface
 from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.model import Model
 from featherweight.recording import read, write
+from featherweight.simulation.facts import facts_of, ground_in, robot_in
 
 RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver", "convergence")
 FORMAT = {"format": "featherweight trajectory", "version": 3}
@@ -36,7 +39,8 @@ class Trajectory:
     each interval. Of contact in that step: `contact_force` (…, K, nc, 3) [N] in world axes, `contact_slip` (…, K, nc)
     [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), sweeps and residual [m/s]. Of an integrator that solves
     equations, `convergence` (…, K, 2), iterations and relative residual. `status` and `failed_step` (…): where a lane
-    failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not.
+    failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not. `ground` has the surfaces that
+    were there.
     """
 
     model: Model | None
@@ -52,20 +56,30 @@ class Trajectory:
     penetration: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     solver: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     convergence: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    ground: tuple[Surface, ...] = field(default=(), kw_only=True)
 
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J] of every state, shape (…, K+1); NaN where a lane had failed."""
         if self.model is None:
-            raise ValueError("energy: this trajectory was loaded without its model; Trajectory.load(path, model=…)")
+            raise ValueError("energy: this trajectory's file has no model; Trajectory.load(path, model=…)")
         good = np.isfinite(self.q).all(axis=-1) & np.isfinite(self.v).all(axis=-1)
         energy = np.full(good.shape, np.nan)
         q, v = self.q[good], self.v[good]
         energy[good] = kinetic_energy(self.model, q, v) + potential_energy(self.model, q)
         return energy
 
+    def plot(self, **options: Any) -> Any:
+        """Curves over time as a matplotlib figure; the options are those of `featherweight.plot.plot`."""
+        return _above("plot").plot(self, **options)
+
+    def show(self, **options: Any) -> Any:
+        """Open the viewer in a browser; the options are those of `featherweight.viewer.show`."""
+        return _above("viewer").show(self, **options)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file, whole or not at all; `featherweight.recording` has the format."""
         facts = {**FORMAT, "model": getattr(self.model, "name", ""), "complete": self.complete}
+        facts |= facts_of(self.model, self.ground)
         write(path, facts, [({}, self._arrays())])
 
     def _arrays(self) -> dict[str, np.ndarray]:
@@ -74,15 +88,20 @@ class Trajectory:
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
-        """Read what `save` wrote, or what a run has written so far; with the model, `energy` works too."""
+        """Read what `save` wrote, or what a run has written so far. The robot is the file's if none is given; one that
+        was too large for the head of the file is not in it."""
         facts, chunks, _ = read(path)
         if any(facts.get(name) != value for name, value in FORMAT.items()):
             raise ValueError(f"{path}: expected a trajectory of version {FORMAT['version']}, got {facts}")
+        try:
+            model, ground = robot_in(facts) if model is None else model, ground_in(facts)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
         if "run" in facts:
-            return _joined(path, facts["run"], chunks, model)
+            return replace(_joined(path, facts["run"], chunks, model), ground=ground)
         try:
             ((_, arrays),) = chunks
-            return Trajectory(model, complete=bool(facts["complete"]), **arrays)
+            return Trajectory(model, complete=bool(facts["complete"]), ground=ground, **arrays)
         except (TypeError, ValueError, KeyError) as error:
             raise ValueError(f"{path}: not a trajectory of featherweight ({error})") from None
 
@@ -90,6 +109,11 @@ class Trajectory:
         bad = int(np.count_nonzero(self.status))
         lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else ""
         return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1]:g} s>"
+
+
+def _above(name: str) -> Any:
+    """A part of featherweight that stands on this one: it is looked up when it is wanted, and not needed here."""
+    return importlib.import_module(f"featherweight.{name}")
 
 
 def _joined(path: Any, run: dict[str, Any], chunks: list[tuple[dict, dict]], model: Model | None) -> Trajectory:

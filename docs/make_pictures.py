@@ -1,0 +1,100 @@
+"""The pictures of the README and the pages: `make pictures`. Those of measurements are made with the measurements."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import featherweight as fw
+from featherweight.cli.controllers import hold
+from featherweight.cli.starts import start
+
+PICTURES = Path(__file__).parent / "pictures"
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+
+def dropped(contact: fw.contact.ContactModel, dt: float, seconds: float = 0.8) -> fw.Trajectory:
+    """The Mini Cheetah, let go 20 cm above the ground."""
+    robot = fw.robots.mini_cheetah()
+    q = start(robot, (), 0.2, contact.surfaces)
+    v = np.zeros(robot.nv)
+    every = round(1e-3 / dt)
+    return fw.simulate(
+        robot, q, v, duration=seconds, dt=dt, control=hold(robot, q), contact=contact, record_every=every
+    )
+
+
+def swinging(integrator: str) -> fw.Trajectory:
+    """A chain of ten links."""
+    chain = fw.robots.chain(10)
+    q = np.random.default_rng(1).uniform(-np.pi / 2, np.pi / 2, chain.nq)
+    return fw.simulate(chain, q, np.zeros(10), duration=10.0, dt=2e-3, integrator=integrator, record_every=5)
+
+
+def robots() -> None:
+    """Built-in robots beside each other."""
+    from PIL import Image
+
+    plane = [fw.contact.Plane()]
+    shown = []
+    for name in ("mini_cheetah", "humanoid", "double_pendulum", "chain"):
+        model = fw.robots.chain(10) if name == "chain" else getattr(fw.robots, name)()
+        floating = bool(model.contact_points)
+        q = start(model, (), 0.0, plane if floating else ())
+        shown.append(fw.plot.still(model, q, size=(300, 260), ground=plane if floating else ()))
+    sheet = Image.new("RGB", (1200, 260), "white")
+    for k, picture in enumerate(shown):
+        sheet.paste(picture, (300 * k, 0))
+    sheet.quantize(128).save(PICTURES / "robots.png", optimize=True)
+
+
+def viewer(run: fw.Trajectory, other: fw.Trajectory) -> None:
+    """The page as Chromium shows it."""
+    from PIL import Image
+
+    from viewer.chromium import Page
+
+    with fw.viewer.show([run, other], labels=["impulses", "springs"], block=False, browser=False) as shown:
+        shown.content._pause(True)
+        shown.content.play.show(0.3)
+        with Page(shown.url, (1100, 780)) as page:
+            page.until("document.querySelector('[role=slider]') != null", 60)
+            page.value("[...document.querySelectorAll('.mantine-Notification-closeButton')].map(b => b.click())")
+            time.sleep(8)
+            page.picture(PICTURES / "viewer.png")
+    with Image.open(PICTURES / "viewer.png") as picture:
+        small = picture.convert("RGB").quantize(200)
+    small.save(PICTURES / "viewer.png", optimize=True)
+
+
+def main() -> None:
+    hard, soft = dropped(fw.contact.Impulse(friction=0.8), 1e-3), dropped(fw.contact.SpringDamper(friction=0.8), 2.5e-4)
+    labels = ["impulses, 1 ms", "springs, 0.25 ms"]
+    fw.plot.movie([hard, soft], PICTURES / "drop.gif", labels=labels, speed=0.5, rate=20, size=(400, 300))
+    robots()
+    chain = swinging("variational")
+    energies = {name: swinging(name).energy() for name in ("semi_implicit", "rk4")} | {"variational": chain.energy()}
+    energy_picture(chain.t, energies)
+    viewer(hard, soft)
+
+
+def energy_picture(t: np.ndarray, energies: dict[str, np.ndarray]) -> None:
+    """How three integrators keep the energy of the chain."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 3.2), layout="constrained")
+    axes = figure.add_subplot()
+    for name, energy in energies.items():
+        axes.plot(t, energy - energy[0], label=name, linewidth=1.2)
+    axes.set(xlabel="t [s]", ylabel="energy error [J]", yscale="symlog", xlim=(0, t[-1]))
+    axes.set_title("Ten links without friction, steps of 2 ms", loc="left", fontsize=10)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.savefig(PICTURES / "energy.svg", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Controllers that a run can have by name. A new one is a line in `CONTROLLERS`."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import featherweight as fw
+from featherweight.model import Model
+
+STIFFNESS, DAMPING = 4.5, 0.11  # gains of `hold`, for each kilogram of the robot [N m/rad/kg], [N m s/rad/kg]
+
+Control = Callable[..., Any] | None
+
+
+def none(model: Model, q: np.ndarray) -> Control:
+    """Nothing drives the joints."""
+    return None
+
+
+def hold(model: Model, q: np.ndarray) -> Control:
+    """PD towards the first configuration, on all joints with one coordinate, within their limits of effort."""
+    joints = [j for j in model.independent_joints if j.kind.nq == 1]
+    places, degrees = [j.q.start for j in joints], [j.v.start for j in joints]
+    target, limits = q[places], np.array([j.limits.effort[0] for j in joints])  # type: ignore[index]
+    kp, kd = STIFFNESS * model.mass, DAMPING * model.mass
+
+    def pd(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
+        tau = np.zeros(model.nv, dtype=object)
+        for k, place, degree in zip(range(len(joints)), places, degrees, strict=True):
+            asked = kp * (target[k] - q[place]) - kd * v[degree]
+            tau[degree] = fw.scalar.maximum(fw.scalar.minimum(asked, limits[k]), -limits[k])
+        return tau, x
+
+    return fw.compiled(pd)
+
+
+CONTROLLERS: dict[str, Callable[[Model, np.ndarray], Control]] = {"none": none, "hold": hold}
+
+
+def controller_named(name: str, model: Model, q: np.ndarray) -> Control:
+    """One of those above, or `FILE.py:NAME`: a function f(t, q, v) -> tau in a file of yours."""
+    if name in CONTROLLERS:
+        return CONTROLLERS[name](model, q)
+    file, colon, function = name.rpartition(":")
+    if not colon or not Path(file).is_file():
+        raise ValueError(f"--controller: expected {', '.join(CONTROLLERS)} or FILE.py:NAME, got {name!r}")
+    found = runpy.run_path(file).get(function)
+    if not callable(found) and not hasattr(found, "function"):
+        raise ValueError(f"--controller: {file} has no function {function!r}")
+    return found

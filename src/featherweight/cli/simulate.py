@@ -1,0 +1,104 @@
+"""`featherweight simulate`: a robot through time, with a summary, a file, a report, a window."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+import featherweight as fw
+from featherweight import report
+from featherweight.cli.app import AsJson, Base, ModelArgument, Roots, err, model_named, out, told_in_one_line
+from featherweight.cli.controllers import CONTROLLERS, controller_named
+from featherweight.cli.starts import start
+from featherweight.cli.timing import Timed, timed
+from featherweight.contact import ContactModel
+from featherweight.model import Model
+from featherweight.simulation import Trajectory
+
+CONTACTS = ("auto", "none", "impulse", "spring")
+INTEGRATORS = ", ".join(fw.integrators.NAMES)
+CONTROLLER_HELP = f"{', '.join(CONTROLLERS)}, or FILE.py:NAME; auto: hold for what stands on the ground"
+
+
+def simulate(
+    model: ModelArgument,
+    duration: Annotated[float, typer.Option(help="simulated time in seconds")] = 2.0,
+    dt: Annotated[float, typer.Option(help="length of a step in seconds")] = 1e-3,
+    integrator: Annotated[str, typer.Option(help=INTEGRATORS)] = "semi_implicit",
+    contact: Annotated[str, typer.Option(help="none, impulse, spring; auto: impulse if it has points")] = "auto",
+    friction: Annotated[float, typer.Option(help="coefficient of Coulomb's law")] = 0.8,
+    controller: Annotated[str, typer.Option(help=CONTROLLER_HELP)] = "auto",
+    height: Annotated[float, typer.Option(help="of the lowest contact point at the start in metres")] = 0.0,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="JOINT=VALUE", help="a joint at the start")] = None,
+    base: Base = "free",
+    root: Roots = None,
+    record_every: Annotated[int, typer.Option(help="keep every so many states")] = 1,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="write the trajectory there")] = None,
+    report_to: Annotated[Path | None, typer.Option("--report", help="write a page about it, HTML, there")] = None,
+    show: Annotated[bool, typer.Option("--show", help="open the viewer on it")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a robot through time: a summary, and if wanted a file, a report, a window."""
+    robot = model_named(model, base, roots=root)
+    with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
+        touching = _contact(contact, friction, robot)
+        q = start(robot, set_ or (), height, () if touching is None else touching.surfaces)
+        chosen = ("none" if touching is None else "hold") if controller == "auto" else controller
+        run, seconds = _run(
+            robot, q, duration=duration, dt=dt, control=controller_named(chosen, robot, q), contact=touching,
+            integrator=integrator, record_every=record_every, progress=err.is_terminal,
+        )  # fmt: skip
+        if output is not None:
+            run.save(output)
+        _tell(run, seconds, robot, as_json)
+        if report_to is not None:
+            with err.status("drawing …"):
+                report.write_report({robot.name: run}, report_to, title=robot.name, seconds={robot.name: seconds})
+            err.print(f"report: {escape(str(report_to))}", soft_wrap=True)
+        if show:
+            run.show()
+    if int(run.status):
+        raise typer.Exit(1)
+
+
+def _contact(name: str, friction: float, robot: Model) -> ContactModel | None:
+    if name not in CONTACTS:
+        raise ValueError(f"--contact: expected {', '.join(CONTACTS)}, got {name!r}")
+    if name == "none" or (name == "auto" and not robot.contact_points):
+        return None
+    return fw.contact.SpringDamper(friction=friction) if name == "spring" else fw.contact.Impulse(friction=friction)
+
+
+def _run(robot: Model, q: np.ndarray, **options: Any) -> Timed:
+    """The trajectory, up to where it failed if it did, and the seconds it took if it did not."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = timed(robot, q, **options)
+        except fw.SimulationError as error:
+            if not isinstance(error.trajectory, Trajectory):
+                raise ValueError(str(error)) from None
+            err.print(f"[bold red]{escape(str(error))}[/]", soft_wrap=True)
+            result = Timed(error.trajectory, None)
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        err.print(f"[yellow]{escape(text)}[/]", soft_wrap=True)
+    return result
+
+
+def _tell(run: Trajectory, seconds: float | None, robot: Model, as_json: bool) -> None:
+    lines = report.summary(run, seconds=seconds)
+    if as_json:
+        print(json.dumps({"model": robot.name} | {line.name: line.value for line in lines}, indent=1))
+        return
+    table = Table(title=robot.name, title_justify="left", title_style="bold", show_header=False)
+    for line in lines:
+        if line.title:
+            table.add_row(line.title, escape(line.text))
+    out.print(table)

@@ -1,0 +1,54 @@
+"""`featherweight view`: robots and trajectories in the browser, or as a page to be sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+import featherweight as fw
+from featherweight.cli.app import BUILT_IN, Base, Roots, err, fail, model_named, told_in_one_line
+from featherweight.model import Model
+
+MODELS = (".urdf", ".xml", ".xacro")  # endings of robots' files; all others are trajectories
+
+
+def view(
+    what: Annotated[list[str], typer.Argument(metavar="MODEL or TRAJECTORY …", help="several: side by side")],
+    model: Annotated[str | None, typer.Option(help="the robot, if a trajectory's file lacks it or its meshes")] = None,
+    base: Base = "free",
+    root: Roots = None,
+    host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets in all who reach it")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="a free one from 8080 on if not given")] = None,
+    browser: Annotated[bool, typer.Option(help="open a browser if there is a display")] = True,
+    export: Annotated[Path | None, typer.Option(help="write a page that needs no server, HTML, there instead")] = None,
+) -> None:
+    """Look at a robot, or replay trajectories: time slider, slow motion, contact forces."""
+    with told_in_one_line(ValueError, TypeError, OSError, ModuleNotFoundError):
+        if len(what) == 1 and _is_model(what[0]):
+            if export is not None:
+                raise fail("--export: expected a trajectory, got a model")
+            fw.viewer.show(model_named(what[0], base, roots=root), host=host, port=port, browser=browser, block=True)
+            return
+        robot: Model | None = None if model is None else model_named(model, base, roots=root)
+        runs = [_trajectory(name, robot) for name in what]
+        labels = [Path(name).stem for name in what] if len(what) > 1 else []
+        if export is not None:
+            fw.viewer.export(runs, export, labels=labels)
+            err.print(f"page: {escape(str(export))}", soft_wrap=True)
+        else:
+            fw.viewer.show(runs, labels=labels, host=host, port=port, browser=browser, block=True)
+
+
+def _is_model(name: str) -> bool:
+    return Path(name).suffix.lower() in MODELS or (name in BUILT_IN and not Path(name).exists())
+
+
+def _trajectory(name: str, robot: Model | None) -> fw.Trajectory:
+    if _is_model(name):
+        raise fail(f"{name!r} is a model: models are shown one at a time, without trajectories")
+    if not Path(name).is_file():
+        raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
+    return fw.Trajectory.load(name, model=robot)

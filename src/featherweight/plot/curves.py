@@ -1,0 +1,202 @@
+"""Curves of a trajectory: angles, torques, contact forces, slip, energies, phase portraits. On matplotlib."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from featherweight.dynamics import kinetic_energy, potential_energy
+from featherweight.extras import needed
+from featherweight.model import Model
+from featherweight.simulation import Trajectory
+
+MOST_SAMPLES = 3000  # of a curve that are drawn
+MOST_NAMES = 12  # in a legend
+PANELS: dict[str, Callable[[Any, Lane], bool]] = {}
+
+
+class Lane:
+    """One robot of a trajectory, with no more samples than can be seen."""
+
+    def __init__(self, trajectory: Trajectory, lane: int) -> None:
+        if trajectory.model is None:
+            raise ValueError("trajectory: its file has no model; Trajectory.load(path, model=…)")
+        self.model: Model = trajectory.model
+        lanes = trajectory.q.shape[:-2]
+        if not 0 <= lane < int(np.prod(lanes)):
+            raise ValueError(f"lane: expected a number from 0 to {int(np.prod(lanes)) - 1}, got {lane!r}")
+        where = np.unravel_index(lane, lanes)
+        step = max(1, len(trajectory.t) // MOST_SAMPLES)
+        self.t, self.q, self.v = trajectory.t[::step], trajectory.q[where][::step], trajectory.v[where][::step]
+        self.tau, self.force = trajectory.tau[where][::step], trajectory.contact_force[where][::step]
+        slip = trajectory.contact_slip
+        self.slip = slip[where][::step] if slip.ndim == trajectory.q.ndim else np.zeros((len(self.tau), 0))
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Times at which the intervals with forces begin [s]."""
+        return self.t[: len(self.tau)]
+
+
+def plot(
+    trajectory: Trajectory,
+    *,
+    panels: Sequence[str] | None = None,
+    lane: int = 0,
+    path: str | os.PathLike[str] | None = None,
+    window: bool = False,
+) -> Any:
+    """Curves over time as a matplotlib figure.
+
+    Args:
+        trajectory: what to show.
+        panels: some of "position", "angles", "rates", "torques", "forces", "slip", "energy", "phase"; all that have
+            something to show, but for rates, if not given.
+        lane: which robot of a batch.
+        path: also write it there; the ending chooses the format.
+        window: open a window and wait until it is closed.
+    """
+    wanted = [name for name in PANELS if name != "rates"] if panels is None else list(panels)
+    unknown = [name for name in wanted if name not in PANELS]
+    if unknown:
+        raise ValueError(f"panels: expected some of {', '.join(map(repr, PANELS))}, got {unknown[0]!r}")
+    own = Lane(trajectory, lane)
+    needed("matplotlib", "plot", "plots need")
+    figure: Any = needed("matplotlib.figure", "plot", "plots need").Figure(layout="constrained")
+    if window:
+        figure = needed("matplotlib.pyplot", "plot", "plots need").figure(layout="constrained")
+    shown = [name for name in wanted if PANELS[name](None, own)] or wanted[:1]
+    columns = min(2, len(shown))
+    rows = -(-len(shown) // columns)
+    figure.set_size_inches(6.0 * columns, 2.9 * rows)
+    for k, name in enumerate(shown):
+        axes = figure.add_subplot(rows, columns, k + 1)
+        axes.grid(alpha=0.3)
+        if PANELS[name](axes, own) and name != "phase":
+            axes.set_xlabel("t [s]")
+            axes.set_xlim(float(own.t[0]), float(own.t[-1]) if len(own.t) > 1 else 1.0)
+    if path is not None:
+        figure.savefig(path, dpi=110)
+    if window:
+        needed("matplotlib.pyplot", "plot", "plots need").show()
+    return figure
+
+
+def _panel(name: str) -> Callable[[Any], Any]:
+    """A function (axes, lane) that draws a panel and says whether there is anything in it; without axes, only that."""
+
+    def keep(function: Any) -> Any:
+        PANELS[name] = function
+        return function
+
+    return keep
+
+
+def _lines(axes: Any, title: str, t: np.ndarray, values: np.ndarray, names: Sequence[str]) -> bool:
+    if axes is not None and len(names):
+        lines = axes.plot(t, values, linewidth=1.1)
+        axes.set_title(title, fontsize=10, loc="left")
+        some = lines[:MOST_NAMES]
+        axes.legend(some, names[: len(some)], fontsize=7, ncols=2 if len(some) > 6 else 1, loc="upper right")
+    return bool(len(names))
+
+
+def _coordinates(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
+    """Places in q and names: of joints without orientation, or of the positions of those with."""
+    places, names = [], []
+    for joint in model.independent_joints:
+        orientation = joint.kind.orientation
+        if (orientation is None) != scalar:
+            continue
+        own = range(joint.kind.nq) if orientation is None else range(orientation.start)
+        places += [joint.q.start + k for k in own]
+        labels = [joint.name] if joint.kind.nq == 1 else [f"{joint.name} {x}" for x in ("x", "y", "z")[: len(own)]]
+        names += labels
+    return places, names
+
+
+def _degrees(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
+    """Places in v and names, of joints with one coordinate for each degree of freedom."""
+    places, names = [], []
+    for joint in model.independent_joints:
+        if (joint.kind.orientation is None) == scalar:
+            places += list(range(joint.v.start, joint.v.stop))
+            n = joint.kind.nv
+            names += [joint.name] if n == 1 else [f"{joint.name} {k}" for k in range(n)]
+    return places, names
+
+
+@_panel("position")
+def _position(axes: Any, own: Lane) -> bool:
+    places, names = _coordinates(own.model, scalar=False)
+    return _lines(axes, "position of the base [m]", own.t, own.q[:, places], names)
+
+
+@_panel("angles")
+def _angles(axes: Any, own: Lane) -> bool:
+    places, names = _coordinates(own.model, scalar=True)
+    return _lines(axes, "joints [rad or m]", own.t, own.q[:, places], names)
+
+
+@_panel("rates")
+def _rates(axes: Any, own: Lane) -> bool:
+    places, names = _degrees(own.model, scalar=True)
+    return _lines(axes, "rates of the joints [rad/s or m/s]", own.t, own.v[:, places], names)
+
+
+@_panel("torques")
+def _torques(axes: Any, own: Lane) -> bool:
+    places, names = _degrees(own.model, scalar=True)
+    if not np.nan_to_num(own.tau[:, places]).any():
+        return False
+    return _lines(axes, "joint forces [N m or N]", own.starts, own.tau[:, places], names)
+
+
+@_panel("forces")
+def _forces(axes: Any, own: Lane) -> bool:
+    size = np.linalg.norm(own.force, axis=-1)
+    touched = [k for k in range(size.shape[1]) if np.nanmax(size[:, k], initial=0.0) > 0]
+    names = [own.model.contact_points[k].name for k in touched]
+    shown = _lines(axes, "contact forces [N]", own.starts, size[:, touched], names)
+    weight = own.model.weight
+    if axes is not None and shown and np.nanmax(size) > 10 * weight > 0:  # an impact, for which the rest would be flat
+        axes.set_yscale("symlog", linthresh=weight)
+    return shown
+
+
+@_panel("slip")
+def _slip(axes: Any, own: Lane) -> bool:
+    touched = [k for k in range(own.slip.shape[1]) if np.linalg.norm(np.nan_to_num(own.force[:, k]), axis=-1).any()]
+    names = [own.model.contact_points[k].name for k in touched]
+    pressed = np.linalg.norm(own.force, axis=-1) > 0 if touched else np.zeros(own.slip.shape, dtype=bool)
+    slip = np.where(pressed, own.slip, np.nan)[:, touched]
+    shown = _lines(axes, "slip of points that press [m/s]", own.starts, np.maximum(slip, 1e-12), names)
+    if axes is not None and shown:
+        axes.set_yscale("log")
+    return shown
+
+
+@_panel("energy")
+def _energy(axes: Any, own: Lane) -> bool:
+    if axes is None:
+        return True
+    good = np.isfinite(own.q).all(axis=1) & np.isfinite(own.v).all(axis=1)
+    kinetic, potential = np.full((2, len(good)), np.nan)
+    kinetic[good] = kinetic_energy(own.model, own.q[good], own.v[good])
+    potential[good] = potential_energy(own.model, own.q[good])
+    values = np.stack([kinetic, potential - potential[0], kinetic + potential - potential[0]], axis=1)
+    return _lines(axes, "energy [J], potential from the start", own.t, values, ["kinetic", "potential", "sum"])
+
+
+@_panel("phase")
+def _phase(axes: Any, own: Lane) -> bool:
+    places, names = _coordinates(own.model, scalar=True)
+    degrees, _ = _degrees(own.model, scalar=True)
+    if axes is not None and names:
+        lines = [axes.plot(own.q[:, i], own.v[:, k], linewidth=0.9)[0] for i, k in zip(places, degrees, strict=True)]
+        axes.set_title("phase portraits: rate [rad/s or m/s] over joint [rad or m]", fontsize=10, loc="left")
+        axes.legend(lines[:MOST_NAMES], names[:MOST_NAMES], fontsize=7, ncols=2 if len(names) > 6 else 1)
+    return bool(names)

@@ -1,0 +1,122 @@
+"""Stills and moving pictures of robots, made without a GPU or a window."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from featherweight.extras import needed
+from featherweight.model import Model
+from featherweight.plot.painter import Camera, camera_for, paint
+from featherweight.scene import motion_of, shapes_of, terrain_of
+from featherweight.scene.motion import frames_of
+from featherweight.scene.terrain import Ground
+from featherweight.simulation import Trajectory
+
+Path = str | os.PathLike[str]
+COLORS = 128  # of a GIF
+
+
+def still(
+    model: Model,
+    q: Any = None,
+    *,
+    path: Path | None = None,
+    size: tuple[int, int] = (640, 480),
+    ground: Sequence[Any] = (),
+    camera: Camera | None = None,
+) -> Any:
+    """A picture of a robot in one configuration, q = neutral if not given, as a Pillow image.
+
+    Args:
+        model: the robot.
+        q: configuration, shape (nq,).
+        path: also write it there; the ending chooses the format.
+        size: width and height in pixels.
+        ground: surfaces of `featherweight.contact`.
+        camera: from where; chosen for the robot if not given.
+    """
+    state = np.asarray(model.neutral() if q is None else q, dtype=float)
+    motion = frames_of(model, np.zeros(1), state[None])
+    shapes = shapes_of(model)
+    camera = camera or camera_for(motion, shapes, size[0] / size[1])
+    image = paint(motion, shapes, _terrain(ground, camera), 0, camera, size=size)
+    if path is not None:
+        image.save(path)
+    return image
+
+
+def movie(
+    trajectory: Trajectory | Sequence[Trajectory],
+    path: Path,
+    *,
+    rate: float = 25.0,
+    speed: float = 1.0,
+    size: tuple[int, int] = (480, 360),
+    labels: Sequence[str] = (),
+    camera: Camera | None = None,
+    forces: bool = True,
+) -> None:
+    """A GIF of one trajectory, or of several side by side from the same place.
+
+    Args:
+        trajectory: what to show; of a batch, the first robot.
+        path: where to write it.
+        rate: pictures a second.
+        speed: 1 is real time, 0.3 is slow motion.
+        size: width and height of each in pixels.
+        labels: what to write above each.
+        camera: from where; chosen for the first if not given.
+        forces: draw contact forces as arrows.
+    """
+    if not 0 < speed < np.inf:
+        raise ValueError(f"speed: expected a number > 0, got {speed!r}")
+    several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
+    if not several:
+        raise ValueError("trajectory: expected one or more, got none")
+    motions = [motion_of(one, rate=rate / speed) for one in several]
+    looks = [shapes_of(motion.model) for motion in motions]
+    camera = camera or camera_for(motions[0], looks[0], size[0] / size[1])
+    grounds = [_terrain(one.ground, camera) for one in several]
+    newtons = max(motions[0].model.weight, 1e-9) if forces else None
+    pictures = []
+    for k in range(max(map(len, motions))):
+        row = [
+            paint(
+                m, look, ground, min(k, len(m) - 1), camera, size=size, newtons=newtons,
+                caption=_caption(labels, i, float(m.t[min(k, len(m) - 1)])),
+            )
+            for i, (m, look, ground) in enumerate(zip(motions, looks, grounds, strict=True))
+        ]  # fmt: skip
+        pictures.append(_beside(row))
+    _write_gif(pictures, path, rate)
+
+
+def _caption(labels: Sequence[str], i: int, t: float) -> str:
+    return "   ".join([*labels[i : i + 1], f"{t:.2f} s"])
+
+
+def _terrain(surfaces: Sequence[Any], camera: Camera) -> list[Ground]:
+    return terrain_of(surfaces, camera.target, 3 * camera.width)
+
+
+def _beside(images: Sequence[Any]) -> Any:
+    """Pictures next to each other."""
+    if len(images) == 1:
+        return images[0]
+    whole = needed("PIL.Image", "plot", "pictures need").new("RGB", (sum(i.width for i in images), images[0].height))
+    for k, image in enumerate(images):
+        whole.paste(image, (sum(i.width for i in images[:k]), 0))
+    return whole
+
+
+def _write_gif(pictures: Sequence[Any], path: Path, rate: float) -> None:
+    """All pictures with the colours of one of them, so that nothing flickers."""
+    palette = pictures[len(pictures) // 2].quantize(COLORS)
+    frames = [picture.quantize(palette=palette, dither=0) for picture in pictures]
+    frames[0].save(
+        path, format="GIF", save_all=True, append_images=frames[1:], duration=round(1000 / rate), loop=0, optimize=False
+    )

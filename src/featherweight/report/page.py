@@ -1,0 +1,88 @@
+"""A page about a run, or several that are compared: numbers, a moving picture, curves. One HTML file, all inside."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from featherweight.plot import movie, plot
+from featherweight.report.summary import Line, summary
+from featherweight.simulation import Trajectory
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #24292f; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; margin: 1rem 0 } td, th { padding: .3rem .9rem .3rem 0; text-align: left;
+vertical-align: top; border-bottom: 1px solid #e4e6e9 } img { max-width: 100% }
+footer { color: #6a7078; margin-top: 3rem }
+"""
+
+
+def write_report(
+    runs: Mapping[str, Trajectory],
+    path: str | os.PathLike[str],
+    *,
+    title: str,
+    seconds: Mapping[str, float | None] | None = None,
+    notes: Sequence[str] = (),
+    links: Mapping[str, str] | None = None,
+    speed: float = 1.0,
+    rate: float = 20.0,
+) -> None:
+    """Write a page about runs, by name; those of one page are shown side by side.
+
+    Args:
+        runs: trajectories of one robot each, by the names that stand above them.
+        path: the HTML file.
+        title: of the page.
+        seconds: how long each took to compute.
+        notes: paragraphs under the title.
+        links: further pages, by what to call them.
+        speed: of the moving picture; 0.3 is slow motion.
+        rate: its pictures a second.
+    """
+    told = {name: summary(run, seconds=(seconds or {}).get(name)) for name, run in runs.items()}
+    parts = [f"<h1>{html.escape(title)}</h1>", *(f"<p>{html.escape(note)}</p>" for note in notes), _table(told)]
+    parts += [f'<p><a href="{html.escape(to)}">{html.escape(name)}</a></p>' for name, to in (links or {}).items()]
+    parts.append(_image(_gif(runs, speed, rate), "gif", "the robot in motion"))
+    for name, run in runs.items():
+        parts += [f"<h2>{html.escape(name)}</h2>", _image(_curves(run), "png", f"curves of {name}")]
+    parts.append("<footer>Written by featherweight.</footer>")
+    page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
+    Path(path).write_text(f"{page}<style>{STYLE}</style>{''.join(parts)}</html>\n", encoding="utf-8")
+
+
+def _table(told: Mapping[str, list[Line]]) -> str:
+    """Numbers in rows, runs in columns."""
+    titles = list(dict.fromkeys(line.title for lines in told.values() for line in lines if line.title))
+    texts = {name: {line.title: line.text for line in lines if line.title} for name, lines in told.items()}
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in told)
+    rows = "".join(
+        f"<tr><td>{html.escape(title)}</td>"
+        + "".join(f"<td>{html.escape(text.get(title, '–'))}</td>" for text in texts.values())
+        + "</tr>"
+        for title in titles
+    )
+    return f"<table><tr><th></th>{head}</tr>{rows}</table>"
+
+
+def _gif(runs: Mapping[str, Trajectory], speed: float, rate: float) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "motion.gif"
+        movie(list(runs.values()), path, labels=list(runs), speed=speed, rate=rate, size=(440, 330))
+        return path.read_bytes()
+
+
+def _curves(run: Trajectory) -> bytes:
+    stream: Any = io.BytesIO()
+    plot(run).savefig(stream, format="png", dpi=90)
+    return stream.getvalue()
+
+
+def _image(data: bytes, kind: str, text: str) -> str:
+    return f'<img alt="{html.escape(text)}" src="data:image/{kind};base64,{base64.b64encode(data).decode()}">'

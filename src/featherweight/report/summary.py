@@ -1,0 +1,100 @@
+"""A trajectory in a few numbers: status, energy, slip, contact, solver, speed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from featherweight.simulation import Status, Trajectory
+
+
+class Line(NamedTuple):
+    """One number of a summary: its name for scripts, its value, and both in words."""
+
+    name: str
+    value: Any
+    title: str
+    text: str
+
+
+def summary(trajectory: Trajectory, *, seconds: float | None = None) -> list[Line]:
+    """What a run of one robot was like; `seconds` is how long it took to compute."""
+    if trajectory.q.ndim != 2:
+        raise ValueError(f"trajectory: expected one robot, got a batch {trajectory.q.shape[:-2]}")
+    status = Status(int(trajectory.status))
+    end = float(trajectory.t[-1])
+    lines = [
+        Line("status", status.name, "status", _status(trajectory, status)),
+        Line("duration", end, "simulated", f"{end:g} s in {len(trajectory.t) - 1} samples"),
+    ]
+    if seconds is not None:
+        factor = end / max(seconds, 1e-9)
+        text = f"{seconds:.3g} s, {_round(factor)} times as fast as real time"
+        lines += [Line("seconds", seconds, "computed in", text), Line("real_time_factor", factor, "", "")]
+    if trajectory.model is not None:
+        lines += _energy(trajectory.energy())
+    lines += _forces(trajectory)
+    return lines + _contact(trajectory)
+
+
+def _status(trajectory: Trajectory, status: Status) -> str:
+    if status is not Status.OK:
+        return f"{status.name} at step {int(trajectory.failed_step)}"
+    return "OK" if trajectory.complete else "OK, interrupted"
+
+
+def _energy(energy: np.ndarray) -> list[Line]:
+    good = energy[np.isfinite(energy)]
+    if not len(good):
+        return []
+    first, last, band = float(good[0]), float(good[-1]), float(np.ptp(good))
+    return [
+        Line("energy_start", first, "", ""),
+        Line("energy_end", last, "energy", f"{first:.6g} J at the start, {last:.6g} J at the end"),
+        Line("energy_band", band, "", f"within {band:.3g} J"),
+    ]
+
+
+def _forces(trajectory: Trajectory) -> list[Line]:
+    largest = float(np.nanmax(np.abs(trajectory.tau), initial=0.0))
+    return [Line("largest_joint_force", largest, "largest joint force", f"{largest:.4g} N m or N")] if largest else []
+
+
+def _contact(trajectory: Trajectory) -> list[Line]:
+    """Slip is the way the worst point slides while it presses on the ground."""
+    if not trajectory.contact_slip.size:
+        return []
+    force = np.linalg.norm(np.nan_to_num(trajectory.contact_force), axis=-1)
+    slipped = np.where(force > 0, np.nan_to_num(trajectory.contact_slip), 0.0) * np.diff(trajectory.t)[:, None]
+    way = slipped.sum(axis=0)
+    worst = int(np.argmax(way))
+    name = trajectory.model.contact_points[worst].name if trajectory.model is not None else str(worst)
+    largest, deepest = float(force.max(initial=0.0)), float(np.nanmax(trajectory.penetration, initial=0.0))
+    touched = int((force > 0).any(axis=0).sum())
+    lines = [
+        Line("contact_points_used", touched, "contact points that touched", f"{touched} of {force.shape[1]}"),
+        Line("slip", float(way[worst]), "slip of the worst point", f"{_length(float(way[worst]))} ({name})"),
+        Line("deepest", deepest, "deepest", _length(deepest)),
+        Line("largest_contact_force", largest, "largest contact force", f"{largest:.4g} N"),
+    ]
+    sweeps, residual = np.moveaxis(np.nan_to_num(trajectory.solver), -1, 0) if trajectory.solver.size else ((), ())
+    if np.any(sweeps):
+        text = f"{np.mean(sweeps):.1f} sweeps a step, {np.max(sweeps):.0f} at most; residual up to "
+        lines.append(Line("sweeps_mean", float(np.mean(sweeps)), "contact solver", f"{text}{np.max(residual):.1e} m/s"))
+        lines.append(Line("sweeps_most", float(np.max(sweeps)), "", ""))
+        lines.append(Line("residual", float(np.max(residual)), "", ""))
+    return lines
+
+
+def _round(number: float) -> str:
+    """About three digits, without powers of ten."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def _length(metres: float) -> str:
+    """A length in a fitting unit."""
+    for unit, size in (("m", 1.0), ("mm", 1e-3), ("um", 1e-6)):
+        if metres >= size:
+            return f"{metres / size:.3g} {unit}"
+    return f"{metres / 1e-9:.2g} nm"

@@ -1,0 +1,105 @@
+"""A trajectory as frames to be shown: poses of the bodies, centre of mass, contact points and their forces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from featherweight.dynamics import center_of_mass, forward_kinematics
+from featherweight.model import Model
+from featherweight.scene.shapes import Shape
+from featherweight.simulation import Trajectory
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """F frames of one robot.
+
+    `t` (F,) [s]; `index` (F,), the trajectory's samples; `rotation` (F, nb+1, 3, 3) and `position` (F, nb+1, 3) of the
+    bodies in the world; `com` (F, 3); `points` (F, nc, 3), the contact points; `force` (F, nc, 3) on them [N].
+    """
+
+    model: Model
+    t: np.ndarray
+    index: np.ndarray
+    rotation: np.ndarray
+    position: np.ndarray
+    com: np.ndarray
+    points: np.ndarray
+    force: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+
+def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> Motion:
+    """Frames of a trajectory, `rate` a second; of one lane if it is a batch, up to where that failed.
+
+    Every frame is a state of the trajectory, the nearest to its time; nothing is made up in between.
+    """
+    model = trajectory.model
+    if model is None:
+        raise ValueError("trajectory: its file has no model; Trajectory.load(path, model=…)")
+    if not rate > 0:
+        raise ValueError(f"rate: expected frames a second > 0, got {rate!r}")
+    lanes = trajectory.q.shape[:-2]
+    count = int(np.prod(lanes))
+    if not 0 <= lane < count:
+        raise ValueError(f"lane: expected a number from 0 to {count - 1}, got {lane!r}")
+    where = np.unravel_index(lane, lanes)
+    q, force = trajectory.q[where], trajectory.contact_force[where]
+    good = np.isfinite(q).all(axis=-1)
+    states = len(q) if good.all() else int(np.argmin(good))
+    if not states:
+        raise ValueError("trajectory: there is no state to show: its first is not finite")
+    index = _spread(trajectory.t[:states], rate)
+    return frames_of(model, trajectory.t[index], q[index], _held(force, index), index)
+
+
+def frames_of(
+    model: Model, t: np.ndarray, q: np.ndarray, force: np.ndarray | None = None, index: np.ndarray | None = None
+) -> Motion:
+    """Frames of states (F, nq); forces (F, nc, 3), zero if not given."""
+    poses = forward_kinematics(model, q)
+    count = len(model.contact_points)
+    bodies = [point.body for point in model.contact_points]
+    local = np.array([point.position for point in model.contact_points]).reshape(count, 3)
+    points = poses.position[:, bodies] + (poses.rotation[:, bodies] @ local[None, :, :, None])[..., 0]
+    forces = np.zeros(points.shape) if force is None or force.shape != points.shape else force
+    com = center_of_mass(model, q) if model.nb else np.zeros((len(q), 3))
+    index = np.arange(len(q)) if index is None else index
+    return Motion(model, t, index, poses.rotation, poses.position, com, points, forces)
+
+
+def bounds(motion: Motion, shapes: Sequence[Shape]) -> tuple[np.ndarray, np.ndarray]:
+    """The least and largest coordinates of a robot in all its frames, shapes (3,) and (3,)."""
+    low, high = motion.com.min(axis=0), motion.com.max(axis=0)
+    for shape in shapes:
+        ends = np.stack([shape.mesh.vertices.min(axis=0), shape.mesh.vertices.max(axis=0)])
+        corners = np.array([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+        rotation, position = motion.rotation[:, shape.body], motion.position[:, shape.body]
+        places = (corners @ np.swapaxes(rotation, -1, -2) + position[:, None]).reshape(-1, 3)
+        low, high = np.minimum(low, places.min(axis=0)), np.maximum(high, places.max(axis=0))
+    return low, high
+
+
+def _spread(t: np.ndarray, rate: float) -> np.ndarray:
+    """Numbers of the samples nearest to times 1 / rate apart; all of them if there are fewer."""
+    if len(t) < 2:
+        return np.arange(len(t))
+    frames = int(np.floor((t[-1] - t[0]) * rate + 1e-9)) + 1
+    if frames >= len(t):
+        return np.arange(len(t))
+    times = t[0] + np.arange(frames) / rate
+    right = np.clip(np.searchsorted(t, times), 1, len(t) - 1)
+    nearest = right - (times - t[right - 1] < t[right] - times)
+    return np.unique(np.append(nearest, len(t) - 1))
+
+
+def _held(force: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Forces of the intervals that begin at these samples; the last state has those of the interval before it."""
+    if force.shape[0] == 0:
+        return np.zeros((len(index), *force.shape[1:]))
+    return np.nan_to_num(force[np.minimum(index, len(force) - 1)])

@@ -1,0 +1,196 @@
+"""How a robot looks: the shapes of its file, or ones derived from its tree, masses and contact points."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from featherweight.extras import needed
+from featherweight.model import Geometry, Model
+from featherweight.scene.solids import Mesh, ball, box, capsule, cylinder
+from featherweight.spatial import Transform
+
+DENSITY = 1500.0  # of what robots are drawn of [kg/m³]
+HUBS = (0.36, 0.42, 0.50)  # colours: of bodies that carry several others,
+LIMBS = ((0.33, 0.60, 0.78), (0.95, 0.58, 0.24))  # of links, in turn,
+FEET = (0.16, 0.17, 0.20)  # of contact points,
+PLAIN = (0.68, 0.70, 0.73)  # and of shapes whose file has none
+MOST_FACES = 200_000  # of a mesh file that is drawn
+
+Color = tuple[float, ...]  # red, green, blue, from 0 to 1
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A solid that moves with a body, in the body's frame."""
+
+    body: int
+    mesh: Mesh
+    color: Color
+
+
+def shapes_of(model: Model) -> list[Shape]:
+    """What there is to see of a robot: its visual shapes; else those it touches with; else ones made up for it.
+
+    A body whose meshes were not found or cannot be read gets the next of these, with a warning.
+    """
+    if not model.geometry:
+        return [shape for i in range(1, model.nb + 1) for shape in _derived(model, i)]
+    drawn = [g for g in model.geometry if g.role == "visual"] or list(model.geometry)
+    shapes, missing = _read(drawn)
+    if missing:
+        names = sorted({g.mesh for g in missing})
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        warnings.warn(f"{model.name}: the mesh {names[0]!r}{more} cannot be shown; simple shapes are", stacklevel=3)
+    bare = {g.body for g in missing} - {shape.body for shape in shapes}
+    shapes += _read([g for g in model.geometry if g.role == "collision" and g.body in bare])[0]
+    bare -= {shape.body for shape in shapes} | {0}
+    return shapes + [shape for i in sorted(bare) for shape in _derived(model, i)]
+
+
+def _read(geometries: Iterable[Geometry]) -> tuple[list[Shape], list[Geometry]]:
+    """Shapes of a file, and those whose mesh is not to be had."""
+    shapes, missing = [], []
+    for geometry in geometries:
+        mesh = _solid(geometry)
+        if mesh is None:
+            missing.append(geometry)
+        else:
+            shapes.append(Shape(geometry.body, _placed(mesh, geometry.X), tuple(geometry.color[:3]) or PLAIN))
+    return shapes, missing
+
+
+def _solid(geometry: Geometry) -> Mesh | None:
+    """A shape of a file; None if its mesh is not to be had."""
+    if geometry.kind == "mesh":
+        return _from_file(geometry)
+    if geometry.kind == "box":
+        return box(geometry.size)
+    if geometry.kind == "sphere":
+        return ball(geometry.size[0])
+    radius, length = geometry.size
+    return cylinder(radius, length) if geometry.kind == "cylinder" else capsule(radius, length)
+
+
+def _from_file(geometry: Geometry) -> Mesh | None:
+    """The triangles of a mesh file that was found when the robot was loaded."""
+    if geometry.path is None:
+        return None
+    trimesh = needed("trimesh", "viewer", "meshes need")
+    try:
+        mesh = trimesh.load(geometry.path, force="mesh")
+        vertices, faces = np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=int)
+    except Exception:  # a reader of many formats, with as many ways to fail
+        return None
+    if not 0 < len(faces) <= MOST_FACES or not np.isfinite(vertices).all():
+        return None
+    return Mesh(vertices * geometry.size, faces)
+
+
+def _placed(mesh: Mesh, X: Transform) -> Mesh:
+    """From a shape's frame to its body's; X goes the other way."""
+    return mesh.moved(np.array(X.E, dtype=float).T, np.array(X.r, dtype=float))
+
+
+# ---- made up
+
+
+def _derived(model: Model, i: int) -> list[Shape]:
+    """Links as capsules to what they carry; what carries several as a box with its moments; points as balls.
+
+    Small slices between the axes of one joint have no length and are not drawn.
+    """
+    inertia = model.inertias[i]
+    mass = float(inertia.m)
+    com = np.array(inertia.h, dtype=float) / mass if mass > 0 else np.zeros(3)
+    joints = [np.array(model.X_tree[c].r, dtype=float) for c in model.children(i)]
+    points = [point for point in model.contact_points if point.body == i]
+    places = [*joints, *(np.array(point.position) for point in points)]
+    size = max((float(np.linalg.norm(x)) for x in (com, *places)), default=0.0)
+    ends = _distinct([x for x in places if np.linalg.norm(x) > 1e-3 + 0.05 * size])
+    is_hub = len(ends) >= 3
+    color = HUBS if is_hub else LIMBS[_depth(model, i) % len(LIMBS)]
+    solids: list[Mesh] = []
+    if is_hub and not joints and all(point.radius for point in points):
+        solids = [_link(np.zeros(3), com, mass / 4)]  # a head is made of the balls around its points
+    elif is_hub:
+        solids = [_block(inertia, mass, com, ends)]
+    elif ends:
+        solids = [_link(np.zeros(3), end, mass / len(ends)) for end in ends]
+    elif not places:
+        solids = _alone(inertia, mass, com)
+    elif not ends and model.parent[i] == 0 and mass > 0:  # a base whose joints are all at its origin
+        solids = [_block(inertia, mass, com, [])]
+    shapes = [Shape(i, mesh, color) for mesh in solids]
+    for point in points:
+        if point.radius:
+            shapes.append(Shape(i, ball(point.radius).moved(np.eye(3), np.array(point.position)), color))
+        elif not is_hub:
+            shapes.append(Shape(i, ball(0.085 * size).moved(np.eye(3), np.array(point.position)), FEET))
+    return shapes
+
+
+def _distinct(points: Iterable[np.ndarray]) -> list[np.ndarray]:
+    """Points, each once."""
+    kept: list[np.ndarray] = []
+    for point in points:
+        if all(np.linalg.norm(point - other) > 1e-2 * np.linalg.norm(point) for other in kept):
+            kept.append(point)
+    return kept
+
+
+def _link(a: np.ndarray, b: np.ndarray, mass: float) -> Mesh:
+    """A capsule between two points, as thick as its mass makes it, within reason."""
+    length = float(np.linalg.norm(b - a))
+    radius = float(np.clip(np.sqrt(mass / (np.pi * DENSITY * length)), 0.06 * length, 0.22 * length))
+    return capsule(radius, length).moved(_along(b - a), (a + b) / 2)
+
+
+def _block(inertia: Any, mass: float, com: np.ndarray, ends: list[np.ndarray]) -> Mesh:
+    """A box with the same moments; one that holds the ends if there are none, or if it would be far larger."""
+    moments, axes = np.linalg.eigh(_about_com(inertia, mass, com))
+    edges = np.sqrt(np.maximum(6 / mass * (moments.sum() - 2 * moments), 0.0))
+    reach = 2 * max((float(np.linalg.norm(end - com)) for end in ends), default=0.0)
+    if edges.min() <= 0 or (reach and edges.max() > 1.5 * reach):
+        edges = np.full(3, (mass / DENSITY) ** (1 / 3))
+    if np.linalg.det(axes) < 0:
+        axes = axes * [1.0, 1.0, -1.0]
+    return box(edges).moved(axes, com)
+
+
+def _alone(inertia: Any, mass: float, com: np.ndarray) -> list[Mesh]:
+    """A body that carries nothing: a rod with its centre half-way, a ball on a thin rod, or a box."""
+    distance = float(np.linalg.norm(com))
+    if distance < 1e-6:
+        return [_block(inertia, mass, com, [])]
+    if np.abs(_about_com(inertia, mass, com)).max() > 1e-6 * mass * distance**2:
+        return [_link(np.zeros(3), 2 * com, mass)]
+    radius = min((3 * mass / (4 * np.pi * DENSITY)) ** (1 / 3), 0.3 * distance)
+    rod = cylinder(0.015 * distance, distance).moved(_along(com), com / 2)
+    return [rod, ball(radius).moved(np.eye(3), com)]
+
+
+def _about_com(inertia: Any, mass: float, com: np.ndarray) -> np.ndarray:
+    I = np.array(inertia.I.matrix, dtype=float)
+    return I - mass * (com @ com * np.eye(3) - np.outer(com, com))
+
+
+def _along(direction: np.ndarray) -> np.ndarray:
+    """A rotation that turns z into this direction."""
+    z = direction / np.linalg.norm(direction)
+    x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _depth(model: Model, i: int) -> int:
+    """How many links with a length are between a body and the world."""
+    path = [i]
+    while path[-1] > 0:
+        path.append(model.parent[path[-1]])
+    return sum(any(model.X_tree[child].r) for child, _ in pairwise(path))

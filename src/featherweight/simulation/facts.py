@@ -1,0 +1,62 @@
+"""What a trajectory's file says beside its numbers: the robot and the ground, so that it can be looked at alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from featherweight import contact
+from featherweight.contact import Surface
+from featherweight.io import from_plain, to_plain
+from featherweight.model import Model, Placement
+
+MOST_BYTES = 500_000  # of robot or ground; a recording's head has room for twice that
+
+
+def facts_of(model: Model | None, ground: Sequence[Surface]) -> dict[str, Any]:
+    """Robot and ground for a file's head; None for what does not fit there or is not ours."""
+    robot = None if model is None else _fitting(to_plain(model))
+    ours = all(getattr(contact, type(surface).__name__, None) is type(surface) for surface in ground)
+    return {"robot": robot, "ground": _fitting([_plain(surface) for surface in ground]) if ours else None}
+
+
+def robot_in(facts: dict[str, Any]) -> Model | None:
+    """The robot of a file; None if it has none. ModelError if what it has is none."""
+    return None if facts.get("robot") is None else from_plain(facts["robot"])
+
+
+def ground_in(facts: dict[str, Any]) -> tuple[Surface, ...]:
+    """The surfaces of a file; ValueError if what it has are none."""
+    return tuple(_surface(data) for data in facts.get("ground") or ())
+
+
+def _fitting(data: Any) -> Any:
+    return data if len(json.dumps(data)) <= MOST_BYTES else None
+
+
+def _plain(surface: Surface) -> dict[str, Any]:
+    values = {f.name: getattr(surface, f.name) for f in fields(surface)}
+    return {"kind": type(surface).__name__} | {name: _value(value) for name, value in values.items()}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Placement):
+        return [list(value.position), [list(row) for row in value.rotation]]
+    return np.asarray(value).tolist() if value is not None else None
+
+
+def _surface(data: Any) -> Surface:
+    try:
+        given = dict(data)
+        kind = getattr(contact, given.pop("kind"))
+        if not issubclass(kind, Surface):
+            raise TypeError(f"{kind.__name__} is not a surface")
+        if "placement" in given:
+            given["placement"] = Placement(given["placement"][0], rotation=given["placement"][1])
+        return kind(**given)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"not a surface as plain data: {type(error).__name__}: {error}") from None

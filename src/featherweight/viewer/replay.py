@@ -1,0 +1,85 @@
+"""Replay: a time slider, play and pause, slow motion, what is drawn."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from featherweight.simulation import Trajectory
+from featherweight.viewer.play import Play
+
+SPEEDS = {"0.1×": 0.1, "0.3×": 0.3, "1×": 1.0, "2×": 2.0, "5×": 5.0}
+TICK = 1 / 60  # s between frames
+SLIDER_TICK = 0.2  # s between movements of the slider while it plays
+
+
+class Replay:
+    """The controls of a play, and the thread that moves it."""
+
+    def __init__(self, server: Any, trajectories: Sequence[Trajectory], labels: Sequence[str] = ()) -> None:
+        self.play = Play(server, trajectories, labels)
+        self._t, self._playing = 0.0, True
+        self._lock, self._closed = threading.RLock(), threading.Event()
+        self._controls(server.gui)
+        self._thread = threading.Thread(target=self._run, daemon=True, name="featherweight replay")
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop moving."""
+        self._closed.set()
+        self._thread.join(timeout=2.0)
+
+    def _controls(self, gui: Any) -> None:
+        end = max(self.play.duration, TICK)
+        self._slider = gui.add_slider("time [s]", min=0.0, max=end, step=min(TICK, end), initial_value=0.0)
+        self._button = gui.add_button("Pause")
+        self._speed = gui.add_dropdown("speed", options=tuple(SPEEDS), initial_value="1×")
+        self._loop = gui.add_checkbox("again and again", True)
+        forces, com = gui.add_checkbox("contact forces", True), gui.add_checkbox("centre of mass", False)
+
+        @self._slider.on_update
+        def _(event: Any) -> None:
+            if event.client is not None:  # by hand, and not by the thread below
+                with self._lock:
+                    self._pause(True)
+                    self._t = float(self._slider.value)
+                    self.play.show(self._t)
+
+        @self._button.on_click
+        def _(_: Any) -> None:
+            with self._lock:
+                if not self._playing and self._t >= self.play.duration:
+                    self._t = 0.0
+                self._pause(self._playing)
+
+        @forces.on_update
+        def _(_: Any) -> None:
+            for stage in self.play.stages:
+                stage.show_forces(forces.value)
+
+        @com.on_update
+        def _(_: Any) -> None:
+            for stage in self.play.stages:
+                stage.show_com(com.value)
+
+    def _pause(self, paused: bool) -> None:
+        self._playing = not paused
+        self._button.label = "Play" if paused else "Pause"
+
+    def _run(self) -> None:
+        last = moved = time.perf_counter()
+        while not self._closed.wait(max(0.0, TICK - (time.perf_counter() - last))):
+            now = time.perf_counter()
+            passed, last = now - last, now
+            with self._lock:
+                if not self._playing:
+                    continue
+                self._t += passed * SPEEDS[self._speed.value]
+                if self._t > self.play.duration:
+                    self._t = 0.0 if self._loop.value else self.play.duration
+                    self._pause(not self._loop.value)
+                self.play.show(self._t)
+                if now - moved >= SLIDER_TICK or not self._playing:
+                    self._slider.value, moved = self._t, now

@@ -1,0 +1,135 @@
+"""simulate, view and demo as users run them: output, files, exit status, one clear line on bad input."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import featherweight as fw
+from featherweight.cli.starts import start
+
+pytest.importorskip("rich")
+
+
+def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "featherweight", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("run") / "swing.fw"
+    model = fw.robots.double_pendulum()
+    fw.simulate(model, [1.0, 0.5], [0.0, 0.0], duration=1.0, dt=1e-3).save(path)
+    return path
+
+
+def test_simulate_tells_status_energy_slip_solver_and_speed(tmp_path: Path) -> None:
+    result = run("simulate", "mini_cheetah", "--duration", 0.1, "--dt", 0.002, "-o", tmp_path / "run.fw")
+    assert result.returncode == 0, result.stderr
+    for text in ("status", "OK", "energy", "slip of the worst point", "contact solver", "times as fast as real time"):
+        assert text in " ".join(result.stdout.split()), text
+    loaded = fw.Trajectory.load(tmp_path / "run.fw")
+    assert (len(loaded.t), loaded.model.name, len(loaded.ground)) == (51, "mini_cheetah", 1)
+
+
+def test_simulate_as_json_with_options() -> None:
+    options = ("--duration", 0.5, "--integrator", "rk4", "--set", "hinge=0.5", "--record-every", 10, "--json")
+    result = run("simulate", "pendulum", *options)
+    facts = json.loads(result.stdout)
+    assert facts["status"] == "OK"
+    assert facts["energy_start"] == pytest.approx(facts["energy_end"], abs=1e-9)
+    assert facts["energy_start"] == pytest.approx(-9.81 * 0.8775825618903728)
+    assert facts["real_time_factor"] > 0
+
+
+def test_simulate_with_a_controller_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def push(t, q, v):\n    return 0 * v + 2.5\n")
+    result = run("simulate", "pendulum", "--duration", 0.1, "--controller", f"{tmp_path / 'mine.py'}:push", "--json")
+    assert json.loads(result.stdout)["largest_joint_force"] == 2.5
+
+
+def test_a_run_that_fails_is_told_with_status_1(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def bad(t, q, v):\n    return v * (float('nan') if t > 0.05 else 0)\n")
+    result = run("simulate", "pendulum", "--duration", 0.1, "--controller", f"{tmp_path / 'mine.py'}:bad")
+    assert result.returncode == 1
+    assert "the controller gave NaN or inf" in " ".join(result.stderr.split())
+    assert "BAD_CONTROL at step" in result.stdout
+
+
+def test_simulate_writes_a_report(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    result = run("simulate", "double_pendulum", "--duration", 0.2, "--report", tmp_path / "page.html")
+    assert result.returncode == 0, result.stderr
+    text = (tmp_path / "page.html").read_text()
+    for part in ("<h1>double_pendulum</h1>", "data:image/gif;base64,", "data:image/png;base64,", "energy", "OK"):
+        assert part in text
+    assert "http" not in text.replace("data:", "")
+
+
+def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
+    pytest.importorskip("viser")
+    result = run("view", saved, saved, "--export", tmp_path / "two.html")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "two.html").stat().st_size > 500_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("simulate", "nothing.urdf"), "there is no file 'nothing.urdf'"),
+        (("simulate", "pendulum", "--contact", "glue"), "--contact: expected auto, none, impulse, spring, got 'glue'"),
+        (("simulate", "pendulum", "--contact", "impulse"), "'pendulum' has no contact points"),
+        (("simulate", "pendulum", "--integrator", "magic"), "integrator: expected one of 'semi_implicit'"),
+        (("simulate", "pendulum", "--duration", "-1"), "duration: expected a time > 0"),
+        (("simulate", "pendulum", "--set", "hinge=x"), "--set hinge=x: expected JOINT=NUMBER"),
+        (("simulate", "pendulum", "--set", "hing=1"), "no joint named 'hing'; did you mean 'hinge'?"),
+        (
+            ("simulate", "pendulum", "--controller", "magic"),
+            "--controller: expected none, hold or FILE.py:NAME, got 'magic'",
+        ),
+        (("view", "nothing.fw"), "there is no file 'nothing.fw'"),
+        (("view", "pendulum", "--export", "x.html"), "--export: expected a trajectory, got a model"),
+        (("view", "pendulum", "chain"), "'pendulum' is a model"),
+    ],
+)
+def test_bad_input_gives_one_line_and_status_2(arguments: tuple[str, ...], text: str) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert text in result.stderr
+    assert result.stderr.count("\n") == 1, result.stderr
+
+
+def test_view_on_a_port_in_use_says_so(saved: Path) -> None:
+    pytest.importorskip("viser")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = run("view", saved, "--port", port, "--no-browser")
+    assert result.returncode == 2
+    assert f"port {port} of 127.0.0.1 is in use; choose another" in result.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"no trajectory", b"\0" * 5000])
+def test_view_of_a_wrong_file_names_it(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "wrong.fw").write_bytes(content)
+    result = run("view", tmp_path / "wrong.fw")
+    assert result.returncode == 2
+    assert "wrong.fw" in result.stderr
+    assert result.stderr.count("\n") == 1, result.stderr
+
+
+@pytest.mark.parametrize("name", ["mini_cheetah", "humanoid"])
+def test_a_start_has_its_lowest_point_at_the_height_that_was_asked_for(name: str) -> None:
+    model = getattr(fw.robots, name)()
+    plane = fw.contact.Plane((0, 0.1, 1), (0, 0, 0.5))
+    q = start(model, ["base.x=2" if name == "humanoid" else "body_joint.x=2"], 0.25, [plane])
+    heights = [
+        (fw.frame_pose(model, q, p.name).position - [0, 0, 0.5]) @ plane.normal - p.radius for p in model.contact_points
+    ]
+    assert min(heights) == pytest.approx(0.25)
+    assert q[0] == 2.0

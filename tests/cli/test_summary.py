@@ -1,0 +1,56 @@
+"""A run in a few numbers: they are those of the trajectory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from featherweight.report import summary
+
+
+def sliding() -> fw.Trajectory:
+    """A block that slides on three points until friction has stopped it: v² / (2 μ g)."""
+    builder = fw.Builder("block").add_body("block", joint=fw.joints.Free(), inertia=fw.Inertia.box(1.0, (1, 1, 0.02)))
+    for name, x, y in (("a", 0.4, 0.0), ("b", -0.2, 0.3), ("c", -0.2, -0.3)):
+        builder.add_contact_point(name, parent="block", position=(x, y, -0.01))
+    model = builder.build()
+    q, v = model.neutral(), np.zeros(6)
+    q[2], v[0] = 0.01, 1.0
+    contact = fw.contact.Impulse(friction=0.5)
+    return fw.simulate(model, q, v, duration=0.5, dt=1e-3, contact=contact)
+
+
+def values(run: fw.Trajectory, **options: float) -> dict[str, object]:
+    return {line.name: line.value for line in summary(run, **options)}
+
+
+def test_slip_is_the_way_that_was_slid() -> None:
+    run = sliding()
+    told = values(run, seconds=0.25)
+    assert told["slip"] == pytest.approx(1.0 / (2 * 0.5 * 9.81), rel=0.03)
+    assert told["slip"] == pytest.approx(run.q[-1, 0], rel=0.03)
+    assert (told["status"], told["duration"], told["real_time_factor"]) == ("OK", 0.5, 2.0)
+    assert told["contact_points_used"] == 3
+    assert told["energy_end"] == run.energy()[-1]
+    assert told["largest_contact_force"] == np.linalg.norm(run.contact_force, axis=-1).max()
+    assert told["sweeps_most"] == run.solver[:, 0].max()
+
+
+def test_a_run_without_contact_says_nothing_of_it() -> None:
+    run = fw.simulate(fw.robots.pendulum(), [1.0], [0.0], duration=0.1, dt=1e-3)
+    assert not {"slip", "sweeps_mean", "largest_joint_force", "seconds"} & set(values(run))
+
+
+def test_a_failed_run_says_where() -> None:
+    model = fw.robots.pendulum()
+    with pytest.raises(fw.SimulationError) as caught:
+        fw.simulate(model, [1.0], [0.0], duration=0.1, dt=1e-3, control=lambda t, q, v: v * (np.nan if t > 0.05 else 0))
+    (status,) = [line for line in summary(caught.value.trajectory) if line.name == "status"]
+    assert status.text == "BAD_CONTROL at step 51"
+
+
+def test_a_batch_is_refused() -> None:
+    run = fw.rollout(fw.robots.pendulum(), np.zeros((3, 1)), np.zeros((3, 1)), steps=2, dt=1e-3)
+    with pytest.raises(ValueError, match=r"trajectory: expected one robot, got a batch \(3,\)"):
+        summary(run)

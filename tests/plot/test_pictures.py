@@ -1,0 +1,136 @@
+"""Curves, stills and moving pictures, made without a window or a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+
+pytest.importorskip("matplotlib")
+Image = pytest.importorskip("PIL.Image")
+
+
+@pytest.fixture(scope="module")
+def swing() -> fw.Trajectory:
+    model = fw.robots.double_pendulum()
+    return fw.simulate(model, [1.0, 0.5], [0.0, 0.0], duration=1.0, dt=1e-3)
+
+
+@pytest.fixture(scope="module")
+def drop() -> fw.Trajectory:
+    model = fw.robots.mini_cheetah(points="feet")
+    q = model.neutral()
+    q[2], q[7:] = 0.35, np.tile([0.0, -0.8, 1.6], 4)
+    return fw.simulate(model, q, np.zeros(model.nv), duration=0.4, dt=2e-3, contact=fw.contact.Impulse())
+
+
+def titles(figure: object) -> list[str]:
+    return [axes.get_title(loc="left").split(" [")[0].split(":")[0] for axes in figure.axes]
+
+
+def test_a_swing_has_angles_energy_and_a_phase_portrait(swing: fw.Trajectory) -> None:
+    figure = swing.plot()
+    assert titles(figure) == ["joints", "energy", "phase portraits"]
+    (lines,) = [axes.lines for axes in figure.axes if "energy" in axes.get_title(loc="left")]
+    kinetic, potential, total = (line.get_ydata() for line in lines)
+    np.testing.assert_allclose(kinetic + potential, total)
+    np.testing.assert_allclose(total, swing.energy() - (swing.energy()[0] - kinetic[0]), atol=1e-9)
+
+
+def test_contact_has_forces_and_slip(drop: fw.Trajectory) -> None:
+    assert {"contact forces", "slip of points that press", "position of the base"} <= set(titles(drop.plot()))
+
+
+def test_curves_are_the_numbers_of_the_trajectory(swing: fw.Trajectory) -> None:
+    (axes,) = swing.plot(panels=["rates"]).axes
+    np.testing.assert_array_equal(axes.lines[1].get_ydata(), swing.v[:, 1])
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["shoulder", "elbow"]
+
+
+def test_a_figure_is_written(swing: fw.Trajectory, tmp_path: Path) -> None:
+    swing.plot(path=tmp_path / "curves.png")
+    with Image.open(tmp_path / "curves.png") as picture:
+        assert picture.size[0] > 400
+
+
+def test_an_unknown_panel_is_named(swing: fw.Trajectory) -> None:
+    with pytest.raises(ValueError, match=r"panels: expected some of 'position', .*'phase', got 'anger'"):
+        swing.plot(panels=["anger"])
+    with pytest.raises(ValueError, match="lane: expected a number from 0 to 0, got 3"):
+        swing.plot(lane=3)
+
+
+def test_a_lane_that_failed_can_be_plotted() -> None:
+    model = fw.robots.pendulum()
+    tau = np.zeros((2, 50, 1))
+    tau[1, 20] = np.nan
+    run = fw.rollout(model, np.zeros((2, 1)), np.ones((2, 1)), steps=50, dt=0.01, tau=tau)
+    assert titles(run.plot(lane=1))[0] == "joints"
+
+
+def frames(path: Path) -> np.ndarray:
+    """The pictures of a GIF, (frames, height, width, 3)."""
+    pictures = []
+    with Image.open(path) as movie:
+        for k in range(movie.n_frames):
+            movie.seek(k)
+            pictures.append(np.asarray(movie.convert("RGB")).astype(int))
+    return np.array(pictures)
+
+
+def ink(image: object) -> np.ndarray:
+    """Where a picture is not white."""
+    return (np.asarray(image.convert("RGB")).min(axis=-1) < 200)  # fmt: skip
+
+
+def test_a_still_shows_the_robot_and_all_of_it(tmp_path: Path) -> None:
+    for name in ("mini_cheetah", "humanoid", "cartpole"):
+        model = getattr(fw.robots, name)()
+        mark = ink(fw.plot.still(model, path=tmp_path / f"{name}.png"))
+        assert mark.mean() > 0.005, name
+        edge = np.concatenate([mark[0], mark[-1], mark[:, 0], mark[:, -1]])
+        assert not edge.any(), f"{name} is cut off"
+        assert (tmp_path / f"{name}.png").stat().st_size > 1000
+
+
+def test_a_camera_sees_its_target_in_the_middle_and_up_above() -> None:
+    camera = fw.plot.Camera(np.array([0.0, -5.0, 0.0]), np.zeros(3), 2.0)
+    pixels, depth = camera.seen(np.array([[0, 0, 0], [1, 0, 0], [0, 0, 0.5], [0, 5, 0]]), (400, 300))
+    np.testing.assert_allclose(pixels, [[200, 150], [400, 150], [200, 50], [200, 150]])
+    np.testing.assert_allclose(depth, [5, 5, 5, 10])
+
+
+def test_near_things_hide_far_ones() -> None:
+    builder = fw.Builder("two").add_body("a", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1, 0.1))
+    for y, color in ((0.5, (1, 0, 0, 1)), (-0.5, (0, 0, 1, 1))):  # red behind blue, for an eye at -y
+        builder.add_geometry("a", "visual", "sphere", (0.2,), fw.Placement((0, y, 0)), color=color)
+    camera = fw.plot.Camera(np.array([0.0, -5.0, 0.0]), np.zeros(3), 2.0)
+    red, _, blue = np.asarray(fw.plot.still(builder.build(), camera=camera))[240, 320]
+    assert blue > 100 > red
+
+
+def test_a_movie_moves(swing: fw.Trajectory, tmp_path: Path) -> None:
+    fw.plot.movie([swing, swing], tmp_path / "two.gif", rate=10, size=(160, 120), labels=["a", "b"])
+    pictures = frames(tmp_path / "two.gif")
+    assert pictures.shape == (11, 120, 320, 3)
+    first, later = pictures[0], pictures[5]
+    assert np.abs(later - first).max() > 50
+    np.testing.assert_array_equal(later[30:, :160], later[30:, 160:])  # beside each other, below the labels: the same
+
+
+def test_slow_motion_has_more_pictures(swing: fw.Trajectory, tmp_path: Path) -> None:
+    fw.plot.movie(swing, tmp_path / "slow.gif", rate=10, speed=0.5, size=(80, 60))
+    assert len(frames(tmp_path / "slow.gif")) == 21
+    with pytest.raises(ValueError, match="speed: expected a number > 0, got 0"):
+        fw.plot.movie(swing, tmp_path / "no.gif", speed=0)
+    with pytest.raises(ValueError, match="trajectory: expected one or more, got none"):
+        fw.plot.movie([], tmp_path / "no.gif")
+
+
+def test_forces_are_drawn(drop: fw.Trajectory, tmp_path: Path) -> None:
+    fw.plot.movie(drop, tmp_path / "with.gif", rate=5, size=(240, 180))
+    rgb = frames(tmp_path / "with.gif")[-1]
+    assert ((rgb[..., 0] > 150) & (rgb[..., 1] < 90) & (rgb[..., 2] < 90)).any()

@@ -1,0 +1,98 @@
+"""The viewer as people see it, in a real Chromium without a window. Skipped, with a word, where there is none."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+
+pytest.importorskip("viser")
+Image = pytest.importorskip("PIL.Image")
+from viewer.chromium import Page, found  # noqa: E402
+
+pytestmark = pytest.mark.skipif(found() is None, reason="there is no Chromium on this machine")
+
+SIZE = (620, 560)
+PANELS = 215  # pixels from the top that viser may write on
+
+
+@pytest.fixture(scope="module")
+def fall() -> fw.Trajectory:
+    """A pendulum of two links that falls from above to below; the second link is orange."""
+    model = fw.robots.double_pendulum()
+    return fw.simulate(model, [3.0, 0.1], [0.0, 0.0], duration=1.2, dt=1e-3)
+
+
+def second_link(page: Page) -> np.ndarray:
+    """Where the orange link is in the picture, below the panels."""
+    with Image.open(io.BytesIO(page.picture())) as picture:
+        scene = np.asarray(picture.convert("RGB")).astype(int)[PANELS:]
+    return (scene[..., 0] - scene[..., 2] > 60) & (scene[..., 0] > 120)
+
+
+def ready(page: Page) -> None:
+    page.until("document.readyState == 'complete' && document.querySelector('canvas') != null", 60)
+
+
+def waited(page: Page, done: Callable[[np.ndarray], bool], pictures: int = 20) -> np.ndarray:
+    """Look until something is to be seen."""
+    for _ in range(pictures):
+        mark = second_link(page)
+        if done(mark):
+            return mark
+        time.sleep(0.3)
+    raise TimeoutError("it is not to be seen")
+
+
+def test_it_renders_the_slider_moves_the_robot_and_nothing_complains(fall: fw.Trajectory) -> None:
+    with fall.show(block=False, browser=False) as viewer:
+        replay = viewer.content
+        replay._pause(True)
+        with Page(viewer.url, SIZE) as page:
+            ready(page)
+            page.until("document.querySelector('[role=slider]') != null", 60)
+            before = second_link(page).sum()
+            page.value("document.querySelector('[role=slider]').focus()")
+            page.press("End")
+            page.until("document.querySelector('[role=slider]').getAttribute('aria-valuenow') > 1.1")
+            after = waited(page, lambda mark: mark.sum() > before + 50)
+            assert after.sum() > 50, "the link hangs below"
+            assert replay._t == pytest.approx(1.2, abs=0.05)
+            assert replay.play.stages[0].frame == len(replay.play.motions[0]) - 1
+            assert not page.complaints
+            asked = [url for url in page.requests if not url.startswith(("data:", "blob:", viewer.url))]
+            assert not asked, "only this machine is asked for anything"
+
+
+def test_a_page_of_its_own_moves_without_a_network(fall: fw.Trajectory, tmp_path: Path) -> None:
+    fw.viewer.export(fall, tmp_path / "fall.html")
+    with Page((tmp_path / "fall.html").as_uri(), SIZE, offline=True) as page:
+        ready(page)
+        first = waited(page, lambda mark: mark.sum() > 50)
+        waited(page, lambda mark: (mark ^ first).sum() > 50)
+        assert not page.complaints
+        assert not [url for url in page.requests if not url.startswith(("data:", "blob:", "file:"))]
+
+
+def test_a_run_goes_on_when_the_browser_is_closed() -> None:
+    model = fw.robots.double_pendulum()
+    pages: list[Page] = []
+    with fw.viewer.Live(model, ground=(), speed=None, browser=False) as live:
+        pages.append(Page(live.url, SIZE))
+        ready(pages[0])
+
+        def watch(t: float, q: np.ndarray, force: np.ndarray) -> None:
+            if t > 0.5 and pages:
+                pages.pop().close()
+            live(t, q, force)
+
+        run = fw.simulate(model, [1.0, 0.5], [0.0, 0.0], duration=2.0, dt=1e-3, watch=watch)
+    assert not pages
+    alone = fw.simulate(model, [1.0, 0.5], [0.0, 0.0], duration=2.0, dt=1e-3)
+    np.testing.assert_array_equal(run.q, alone.q)
