@@ -156,7 +156,8 @@ Without gravity. RIQN (guess: dynamics) and Newton (guess: h v) at the paper's t
 The time of a step, which includes its iterations, grows with the power {slope["default"]:.2f} (default) and
 {slope["newton"]:.2f} (Newton) of the number of links, from 10 links on: the tip of a longer chain is faster. With links
 whose angles and rates against the world are in ±π/2, whatever the length, it is {linear["default"]:.2f} and
-{linear["newton"]:.2f}; semi-implicit Euler, which has no iterations, grows with {euler:.2f}: long chains leave the caches.
+{linear["newton"]:.2f}; that of semi-implicit Euler, which has no iterations, with {euler:.2f}: long chains leave the
+caches.
 {"Failed, and reported as such: " + "; ".join(failed) + "." if failed else "No step failed."}
 
 {solved}
