@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side experiments fuzz tables format clean
+.PHONY: demo test check bench side-by-side motion experiments fuzz tables format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,9 @@ side-by-side: $(VENV)/.dev  ## both contact models on the Mini Cheetah; numbers 
 experiments: $(VENV)/.dev  ## the variational integrator: energy, iterations, time; a report with plots
 	$(BIN)/python benchmarks/variational/measure.py
 	$(BIN)/python benchmarks/variational/report.py
+
+motion: $(VENV)/.dev  ## robots that trot, balance and fall; numbers and a picture
+	$(BIN)/python benchmarks/motion.py
 
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py

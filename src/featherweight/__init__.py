@@ -115,7 +115,9 @@ __all__ = [
 _LATE = {
     "actuators": "featherweight.simulation.actuators",
     "contact": "featherweight.contact",
+    "control": "featherweight.control",
     "integrators": "featherweight.integrators",
+    "scenes": "featherweight.scenes",
 }
 
 

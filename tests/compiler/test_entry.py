@@ -3,12 +3,13 @@
 import gc
 import sys
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.entry import _numpy_api
+from featherweight.compiler.fastcall import _numpy_api
 
 pytestmark = pytest.mark.skipif(_numpy_api() is None, reason="no native entry point on this Python or NumPy")
 
@@ -78,8 +79,10 @@ def test_several_results_come_as_a_tuple():
     assert [y.shape for y in result] == [(4, 3, 3), (4, 3)]
     slow = fw.forward_kinematics(MODEL, state(MODEL, 4)[0].tolist())
     assert [y.tobytes() for y in result] == [y.tobytes() for y in slow]
-    usual = (np.zeros(1), np.zeros(1))
-    assert [sys.getrefcount(y) for y in result] == [sys.getrefcount(y) for y in usual]
+    kept = (np.zeros(1), np.zeros(1))
+    ours = list(kept)  # the entry point keeps a reference too
+    assert [sys.getrefcount(y) for y in result] == [sys.getrefcount(y) for y in kept]
+    assert len(ours) == 2
 
 
 def test_every_call_makes_new_results():
@@ -89,6 +92,66 @@ def test_every_call_makes_new_results():
     assert not np.may_share_memory(first, second)
     first[:] = 7
     assert ONE(*arrays).tobytes() == second.tobytes()
+
+
+def addresses(n, hold):
+    """Of the results of n calls, each kept if `hold` says so."""
+    arrays, held, found = state(MODEL), [], []
+    for k in range(n):
+        result = ONE(*arrays)
+        found.append(id(result))
+        hold(k, result, held)
+    return found
+
+
+def test_dropped_results_are_handed_out_again():
+    assert len(set(addresses(20, lambda k, y, held: None))) <= 2
+
+
+def test_results_in_use_are_never_handed_out_again():
+    arrays = state(MODEL)
+    expected = ONE(*arrays).tobytes()
+    others = [np.asarray(state(MODEL, seed)) for seed in range(10, 30)]
+    views = [ONE(*arrays)[1:] for _ in range(3)]
+    buffers = [memoryview(ONE(*arrays)) for _ in range(3)]
+    whole = [ONE(*arrays) for _ in range(3)]
+    for other in others:
+        ONE(*other)
+    assert all(y.tobytes() == expected for y in whole)
+    assert all(y.tobytes() == expected for y in buffers)
+    assert all(y.tobytes() == expected[8:] for y in views)
+
+
+def test_a_result_that_was_altered_or_is_watched_is_not_handed_out_again():
+    model = fw.robots.chain(4)
+    q = np.zeros(4)
+    entry = one_entry(model, "mass_matrix")
+    expected = entry(q).copy()
+
+    def reshape(y):
+        y.shape = (2, 8)
+
+    def freeze(y):
+        y.flags.writeable = False
+
+    def reinterpret(y):
+        y.dtype = np.int64
+
+    def resize(y):
+        y.resize((3, 3), refcheck=False)
+
+    watched = []
+    for spoil in (reshape, freeze, reinterpret, resize, lambda y: watched.append(weakref.ref(y))):
+        for _ in range(4):
+            spoil(entry(q))
+            again = entry(q)
+            assert again.shape == (4, 4)
+            assert again.dtype == np.float64
+            assert again.flags.writeable
+            np.testing.assert_array_equal(again, expected)
+            del again
+    entry(q + 1)
+    assert all(y() is None or np.array_equal(y(), expected) for y in watched)
 
 
 def test_read_only_and_borrowed_memory_go_through():

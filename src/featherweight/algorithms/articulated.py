@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.algorithms.linear import Factored, factor
+from featherweight.algorithms.linear import Factored, combine, factor, is_zero
 from featherweight.model import Tree, TreeJoint
 from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
 
@@ -24,6 +24,13 @@ def parent_columns(X: Transform, U: Sequence[Force], joint: TreeJoint) -> list[F
     """U in the parent's coordinates, with the rotor that spins there: Xᵀ U + spin."""
     columns = [X.back(u) for u in U]
     return columns if joint.spin is None else [columns[0] + joint.spin]
+
+
+def handed_on(X: Transform, F: Force, U: Sequence[Force], y: Sequence[Any], joint: TreeJoint) -> Force:
+    """χᵀ F = Xᵀ F - U_λ y: what the parent feels of a force on a body whose free joint answers with y = D⁻¹ Sᵀ F."""
+    if joint.spin is None:
+        return X.back(F - combine(U, y))
+    return X.back(F) - combine(parent_columns(X, U, joint), y)
 
 
 @dataclass(frozen=True)
@@ -47,15 +54,32 @@ def articulated_bodies(tree: Tree, q: Sequence[Any]) -> ArticulatedTree:
     for i, parent, joint in tree.inward():
         U[i], D[i] = joint_inertia(IA[i], S[i], joint)
         if parent > 0:
-            IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], U[i], D[i], joint)
+            IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], S[i], U[i], D[i], joint)
     return ArticulatedTree(X, S, U, D, IA)
 
 
-def felt_by_parent(
-    IA: ArticulatedInertia, X: Transform, U: Sequence[Force], D: Factored, joint: TreeJoint
+def felt_beyond(
+    IA: ArticulatedInertia, S: Sequence[Motion], U: Sequence[Force], D: Factored, joint: TreeJoint
 ) -> ArticulatedInertia:
-    """Xᵀ (I^A - U D⁻¹ Uᵀ) X: what is left of a body's inertia across its free joint."""
+    """I^a = I^A - U D⁻¹ Uᵀ: what is left of a body's inertia across its free joint. Along the joint nothing is left,
+    I^a S = 0, unless a motor's inertia is in D."""
+    Ia = IA.minus_outer(D.right_divide(U), U)
+    if all(map(is_zero, joint.armature)):
+        for s in S:
+            Ia = Ia.without(s)
+    return Ia
+
+
+def felt_by_parent(
+    IA: ArticulatedInertia,
+    X: Transform,
+    S: Sequence[Motion],
+    U: Sequence[Force],
+    D: Factored,
+    joint: TreeJoint,
+) -> ArticulatedInertia:
+    """Xᵀ I^a X, in the parent's coordinates, where a rotor is."""
     if joint.spin is None:
-        return IA.minus_outer(D.right_divide(U), U).seen_through(X)
+        return felt_beyond(IA, S, U, D, joint).seen_through(X)
     U_parent = parent_columns(X, U, joint)
     return IA.seen_through(X).minus_outer(D.right_divide(U_parent), U_parent)

@@ -57,7 +57,7 @@ def hybrid_dynamics(
             u[i] = [t - s.dot(pA[i]) - c[i].dot(U_k) for t, s, U_k in zip(tau[joint.v], S[i], U[i], strict=True)]
             carried = carried + combine(parent_columns(X[i], U[i], joint), D[i].solve(u[i]))
             if parent > 0:
-                IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], U[i], D[i], joint)
+                IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], S[i], U[i], D[i], joint)
         pA[parent] = pA[parent] + carried
 
     # outward: the accelerations that are not given, then the forces that are not

@@ -10,7 +10,7 @@ from featherweight.algorithms.kinematics import forward_kinematics
 from featherweight.algorithms.linear import combine
 from featherweight.model import Tree
 from featherweight.scalar import reciprocal
-from featherweight.spatial import Force, Motion, RigidInertia, Vector
+from featherweight.spatial import Force, Matrix, Motion, RigidInertia, Transform, Vector
 
 
 def center_of_mass(tree: Tree, q: Sequence[Any]) -> Vector:
@@ -38,48 +38,47 @@ def momentum(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> Force:
     return h[0]
 
 
-def momentum_matrix(tree: Tree, q: Sequence[Any]) -> tuple[list[Force], RigidInertia]:
-    """The columns of A_0 with h = A_0 v about the world's origin, and the robot as one rigid body there.
+def composite_bodies(tree: Tree, q: Sequence[Any]) -> tuple[list[RigidInertia], RigidInertia]:
+    """Each body with all it carries as one rigid body, in its own coordinates, and the whole robot in the world's."""
+    I_c = list(tree.I)
+    whole = RigidInertia.zero()
+    for i, parent, joint in tree.inward():
+        felt = I_c[i].seen_through(joint.transform(q) @ tree.X_tree[i])
+        if parent > 0:
+            I_c[parent] = I_c[parent] + felt
+        else:
+            whole = whole + felt
+    return I_c, whole
+
+
+def centroidal_momentum_matrix(tree: Tree, q: Sequence[Any]) -> list[Force]:
+    """The columns of A with h = A v about the centre of mass, in the world's axes.
 
     Column j is the momentum of everything joint j carries, as one composite body, when only q̇_j = 1.
     """
-    X_0 = forward_kinematics(tree, q)
-    X = tree.per_body()
-    I_c = list(tree.I)
+    I_c, whole = composite_bodies(tree, q)
     columns = [Force.zero()] * tree.nv
-    for i, _, joint in tree.outward():
-        X[i] = joint.transform(q) @ tree.X_tree[i]
-    whole = RigidInertia.zero()
-    for i, parent, joint in tree.inward():
-        if parent > 0:
-            I_c[parent] = I_c[parent] + I_c[i].seen_through(X[i])
-        else:
-            whole = whole + I_c[i].seen_through(X[i])
+    X_com = tree.per_body()  # from a frame at the centre of mass, parallel to the world's
+    X_com[0] = Transform(Matrix.identity(), -(whole.h * reciprocal(whole.m)))
+    for i, parent, joint in tree.outward():
+        X_com[i] = joint.transform(q) @ tree.X_tree[i] @ X_com[parent]
         for k, s in zip(range(joint.v.start, joint.v.stop), joint.subspace(q), strict=True):
-            columns[k] = columns[k] + X_0[i].back(I_c[i] @ s)
+            columns[k] = columns[k] + X_com[i].back(I_c[i] @ s)
         if joint.spin is not None:
-            k = joint.v.start
-            columns[k] = columns[k] + X_0[parent].back(joint.spin)
-    return columns, whole
+            columns[joint.v.start] = columns[joint.v.start] + X_com[parent].back(joint.spin)
+    return columns
+
+
+def com_jacobian(tree: Tree, q: Sequence[Any]) -> list[Vector]:
+    """The columns of J_c: velocity of the centre of mass = J_c v, its momentum over the mass."""
+    _, whole = composite_bodies(tree, q)
+    one_over_mass = reciprocal(whole.m)
+    return [column.force * one_over_mass for column in centroidal_momentum_matrix(tree, q)]
 
 
 def about(point: Vector, f: Force) -> Force:
     """A force or momentum about the origin, about another point."""
     return Force(f.moment - point.cross(f.force), f.force)
-
-
-def centroidal_momentum_matrix(tree: Tree, q: Sequence[Any]) -> list[Force]:
-    """The columns of A with h = A v about the centre of mass, in the world's axes."""
-    columns, whole = momentum_matrix(tree, q)
-    com = whole.h * reciprocal(whole.m)
-    return [about(com, column) for column in columns]
-
-
-def com_jacobian(tree: Tree, q: Sequence[Any]) -> list[Vector]:
-    """The columns of J_c: velocity of the centre of mass = J_c v."""
-    columns, whole = momentum_matrix(tree, q)
-    one_over_mass = reciprocal(whole.m)
-    return [column.force * one_over_mass for column in columns]
 
 
 def centroidal_bias(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> Force:

@@ -15,17 +15,9 @@ but we refers to it), it is handed out again: making an array takes longer than 
 
 from __future__ import annotations
 
-import ctypes
-import functools
-import sys
-import sysconfig
-from collections.abc import Callable
 from math import prod
-from typing import Any
 
-import numpy as np
-
-from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
+from featherweight.compiler.calls import ARRAYS, COUNT, STATUS
 from featherweight.compiler.memory import LARGE
 
 # words of the context
@@ -40,8 +32,6 @@ KEPT_BYTES = 1 << 16  # of a result: for larger ones making an array does not co
 REFERENCES, TYPE, DATA, RANK, DIMENSIONS, DTYPE, FLAGS, WEAK = 0, 8, 16, 24, 32, 56, 64, 72
 PLAIN = 0x101  # C-contiguous and aligned
 OWN = PLAIN | 0x404  # with memory of its own, writeable
-API_NEW = 94  # PyArray_NewFromDescr in NumPy's C-API table
-METH_FASTCALL = 0x80
 
 
 def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], few: int) -> str:
@@ -71,7 +61,7 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], fe
         lines += ["br label %make0"]
     for j, shape in enumerate(outputs):
         then = f"make{j + 1}" if j + 1 < len(outputs) else "go"
-        keep = not batch and _is_kept(shape)
+        keep = not batch and is_kept(shape)
         lines += (
             _kept_or_new(j, shape, then) if keep else [f"make{j}:", *_new(j, f"%o{j}", [rows] * batch, shape, then)]
         )
@@ -150,7 +140,7 @@ def _fill_call(rows: str, strides: list[str], outputs: list[tuple[int, ...]]) ->
     return lines
 
 
-def _is_kept(shape: tuple[int, ...]) -> bool:
+def is_kept(shape: tuple[int, ...]) -> bool:
     return 0 < 8 * prod(shape) <= KEPT_BYTES
 
 
@@ -307,118 +297,3 @@ def _check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> l
         f"br i1 {good}, label %{then}, label %slow",
     ]
     return lines
-
-
-class _MethodDef(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
-class _Context(np.ndarray):
-    """Addresses for the entry point. It also owns everything the function needs to stay alive."""
-
-    owner: Any = None
-
-
-def make_entry(
-    address: int,
-    name: str,
-    workspace: np.ndarray,
-    library: Any,
-    outputs: tuple[tuple[int, ...], ...],
-    many: Callable[[int], bool | None] | None = None,
-) -> Any:
-    """A builtin function at this address; None where the layout of objects is not the one we know."""
-    table = _numpy_api()
-    if table is None:
-        return None
-    api = ctypes.pythonapi
-
-    def function(pointer: Any) -> int:
-        return ctypes.cast(pointer, ctypes.c_void_p).value or 0
-
-    kept = [np.empty(shape) if many is None and _is_kept(shape) else None for shape in outputs for _ in range(KEPT)]
-    places = np.array([id(array) for array in kept], dtype=np.uintp)
-    addresses = {
-        "type": id(np.ndarray),
-        "float64": id(np.dtype(np.float64)),
-        "newarray": table[API_NEW],
-        "none": id(None),
-        "incref": function(api.Py_IncRef),
-        "decref": function(api.Py_DecRef),
-        "newtuple": function(api.PyTuple_New),
-        "setitem": function(api.PyTuple_SetItem),
-        "ws": workspace.ctypes.data,
-        "many": id(many),
-        "call1": function(api.PyObject_CallOneArg),
-        "integer": function(api.PyLong_FromVoidPtr),
-        "off": ctypes.addressof(OFF),
-        "kept": places.ctypes.data,
-    }
-    context = np.array([addresses[n] for n in NAMES], dtype=np.uintp).view(_Context)
-    method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
-    api.Py_IncRef(ctypes.py_object(method))  # for good: functions read it when they are freed, also at exit
-    context.owner = (workspace, library, many, kept, places)
-    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-        ("PyCFunction_NewEx", api)
-    )
-    return new(ctypes.addressof(method), context, None)
-
-
-@functools.cache
-def _numpy_api() -> Any:
-    """NumPy's C-API table, if a look at real arrays finds everything where we expect it."""
-    if (
-        sys.implementation.name != "cpython"
-        or ctypes.sizeof(ctypes.c_void_p) != 8
-        or sysconfig.get_config_var("Py_GIL_DISABLED")
-        or not hasattr(np, "_core")
-    ):
-        return None
-    sample = np.arange(6.0).reshape(2, 3)
-    address = id(sample)
-
-    def word(offset: int) -> int:
-        return ctypes.c_uint64.from_address(address + offset).value
-
-    def half(offset: int) -> int:
-        return ctypes.c_int32.from_address(address + offset).value
-
-    if (
-        word(TYPE) != id(np.ndarray)
-        or word(DATA) != sample.ctypes.data
-        or half(RANK) != 2
-        or word(DTYPE) != id(np.dtype(np.float64))
-        or half(FLAGS) != sample.flags.num
-        or half(REFERENCES) != sys.getrefcount(sample) - 1
-        or word(WEAK) != 0
-        or tuple((ctypes.c_int64 * 2).from_address(word(DIMENSIONS))) != (2, 3)
-    ):
-        return None
-    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    capsule = getattr(getattr(np._core, "_multiarray_umath", None), "_ARRAY_API", None)
-    if capsule is None:
-        return None
-    table = (ctypes.c_size_t * (API_NEW + 1)).from_address(pointer(capsule, None))
-    new = ctypes.PYFUNCTYPE(
-        ctypes.py_object,
-        ctypes.py_object,
-        ctypes.py_object,
-        ctypes.c_int,
-        ctypes.c_void_p,
-        ctypes.c_void_p,
-        ctypes.c_void_p,
-        ctypes.c_int,
-        ctypes.c_void_p,
-    )(table[API_NEW])
-    shape = (ctypes.c_int64 * 2)(4, 5)
-    float64 = np.dtype(np.float64)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(float64))  # the array takes it
-    made = new(np.ndarray, float64, 2, ctypes.addressof(shape), None, None, 0, None)
-    return table if made.shape == (4, 5) and made.dtype == np.float64 else None

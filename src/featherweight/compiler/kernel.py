@@ -141,7 +141,7 @@ class Kernel:
     def entry(self, *, batch: bool) -> Any:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
         where there is no such path."""
-        from featherweight.compiler.entry import make_entry
+        from featherweight.compiler.fastcall import make_entry
 
         code = self.code(host().width if batch else 1)
         with compiling:

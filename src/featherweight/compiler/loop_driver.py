@@ -32,7 +32,8 @@ def emit_loop_rows(
             (read if name == "c" else written).append(f"%{name}p{k} = getelementptr {T}, ptr %ws, i64 {slot}")
         read.append(f"%c{k} = load {T}, ptr %cp{k}, align {lanes.bytes}")
         written.append(f"store {T} %c{k}, ptr %dp{k}, align {lanes.bytes}")
-    table = _table("@carry", targets) + _table("@from", [p[0] for p in plain]) + _table("@to", [p[1] for p in plain])
+    moves = (("@carry", targets), ("@from", [p[0] for p in plain]), ("@to", [p[1] for p in plain]))
+    table = "".join(_table(name, [lanes.bytes * slot for slot in of]) for name, of in moves)
     before, once, each, at_sample, at_step = _moves(lanes, inputs, outputs, sizes)
     words = ARRAYS + 2 * (len(inputs) + len(outputs))
     return f"""{table}
@@ -73,13 +74,13 @@ move:
   %j = phi i64 [0, %step], [0, %record], [%j1, %move]
   %fromp = getelementptr i32, ptr @from, i64 %j
   %from32 = load i32, ptr %fromp
-  %from = sext i32 %from32 to i64
-  %source = getelementptr {T}, ptr %ws, i64 %from
+  %from = zext i32 %from32 to i64
+  %source = getelementptr i8, ptr %ws, i64 %from
   %x = load {T}, ptr %source, align {lanes.bytes}
   %top = getelementptr i32, ptr @to, i64 %j
   %to32 = load i32, ptr %top
-  %to = sext i32 %to32 to i64
-  %target = getelementptr {T}, ptr %ws, i64 %to
+  %to = zext i32 %to32 to i64
+  %target = getelementptr i8, ptr %ws, i64 %to
   store {T} %x, ptr %target, align {lanes.bytes}
   %j1 = add i64 %j, 1
   %more = icmp slt i64 %j1, {len(plain)}
@@ -114,8 +115,8 @@ define i64 @once(ptr %places) #0 {{
 """
 
 
-def _table(name: str, slots: list[int]) -> str:
-    return f"{name} = internal constant [{len(slots)} x i32] [{', '.join(f'i32 {s}' for s in slots)}], align 64\n"
+def _table(name: str, places: list[int]) -> str:
+    return f"{name} = internal constant [{len(places)} x i32] [{', '.join(f'i32 {p}' for p in places)}], align 64\n"
 
 
 def _moves(

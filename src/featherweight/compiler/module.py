@@ -29,7 +29,7 @@ def emit_module(
     for shape in outputs:
         out_blocks.append((prod(shape), entry))
         entry += prod(shape)
-    slots = ", ".join(f"i32 {slot}" for slot in plan.outputs)
+    places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
     bits = 64 * native.width
     attributes = (
         f'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" '
@@ -39,7 +39,7 @@ def emit_module(
     return "".join(
         (
             "\n".join(declarations) + "\n",
-            f"@entries = internal constant [{len(plan.outputs)} x i32] [{slots}], align 64\n",
+            f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
             "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
             emit_sincos(lanes, native),
             emit_steps(plan, lanes),

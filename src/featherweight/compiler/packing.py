@@ -8,8 +8,6 @@ whatever the state, `@scatter` clears it and copies the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from featherweight.compiler.emit import Lanes
 
 UNROLL = 8
@@ -31,28 +29,57 @@ def join(lines: list[str]) -> str:
     return "\n  ".join(lines)
 
 
-def _check_finite(name: str, values: list[str], before: str, lanes: Lanes) -> str:
-    """`name` = `before` with bits set in the lanes where a value is NaN or infinite: 0 x ≠ ±0."""
-    T, s, zero = lanes.real, lanes.suffix, lanes.literal(0.0)
-    lines, total = [], zero
-    for j, x in enumerate(values):
-        lines.append(f"%{name}f{j} = call {T} @llvm.fma.{s}({T} {x}, {T} {zero}, {T} {total})")
-        total = f"%{name}f{j}"
-    return join(
-        [
-            *lines,
-            f"%{name}u = fcmp uno {T} {total}, {zero}",
-            f"%{name}s = sext {lanes.bool} %{name}u to {lanes.int}",
-            f"%{name} = or {lanes.int} {before}, %{name}s",
+def _check(values: list[str], lanes: Lanes) -> list[str]:
+    """%f0 … = %g0 … + 0 x of each value: chains of sums that stay zero until a NaN or an infinity comes."""
+    T, zero = lanes.real, lanes.literal(0.0)
+    return [f"%f{j} = call {T} @llvm.fma.{lanes.suffix}({T} {x}, {T} {zero}, {T} %g{j})" for j, x in enumerate(values)]
+
+
+def _total(chains: list[str], lanes: Lanes, name: str = "%total") -> list[str]:
+    """The sum of chains."""
+    lines = [f"{name}0 = fadd {lanes.real} {chains[0]}, {lanes.literal(0.0)}"]
+    lines += [f"{name}{j} = fadd {lanes.real} {name}{j - 1}, {x}" for j, x in enumerate(chains[1:], 1)]
+    return [*lines, f"{name} = fadd {lanes.real} {name}{len(chains) - 1}, {lanes.literal(0.0)}"]
+
+
+def _refuse(total: str, lanes: Lanes) -> list[str]:
+    """`ret` of bits in the lanes where a sum is not zero but NaN."""
+    name = total[1:]
+    return [
+        f"%{name}u = fcmp uno {lanes.real} {total}, {lanes.literal(0.0)}",
+        f"%{name}s = sext {lanes.bool} %{name}u to {lanes.int}",
+        f"ret {lanes.int} %{name}s",
+    ]
+
+
+def _load_transposed(pointers: list[str], lanes: Lanes) -> tuple[list[str], list[str]]:
+    """Instructions that load W vectors of W entries and transpose them: log2(W) rounds of shuffles, the widest of
+    which is done by loading halves."""
+    w, lines = lanes.width, []
+    half, T = w // 2, f"<{w // 2} x double>"
+    names = [""] * w
+    for r, pointer in enumerate(pointers):
+        lines += [
+            f"%lo{r} = load {T}, ptr {pointer}, align 8",
+            f"%hi{r}p = getelementptr {T}, ptr {pointer}, i64 1",
+            f"%hi{r} = load {T}, ptr %hi{r}p, align 8",
         ]
-    )
+    joined = ", ".join(f"i32 {j}" for j in range(w))
+    for r in range(half):
+        for part, row in (("lo", r), ("hi", r + half)):
+            names[row] = f"%join{row}"
+            pair = f"{T} %{part}{r}, {T} %{part}{r + half}"
+            lines.append(f"{names[row]} = shufflevector {pair}, <{w} x i32> <{joined}>")
+    more, names = _transpose(names, lanes, half)
+    return lines + more, names
 
 
-def _transpose(names: list[str], lanes: Lanes) -> tuple[list[str], list[str]]:
-    """Instructions that turn W vectors of W entries into their transpose: log2(W) rounds of shuffles."""
+def _transpose(names: list[str], lanes: Lanes, below: int, prefix: str = "%tr") -> tuple[list[str], list[str]]:
+    """Instructions for the rounds of a transpose in which blocks of 1, 2, 4 … entries, less than `below`, change
+    places."""
     w, lines = lanes.width, []
     step = 1
-    while step < w:
+    while step < below:
         low, high = [], []
         for j in range(w):  # pairs of blocks of `step` entries change places
             low.append(j if not j & step else j - step + w)
@@ -63,7 +90,7 @@ def _transpose(names: list[str], lanes: Lanes) -> tuple[list[str], list[str]]:
             if a & step:
                 continue
             for row, mask in zip((a, a + step), masks, strict=True):
-                name = f"%tr{step}_{row}"
+                name = f"{prefix}{step}_{row}"
                 pair = f"{lanes.real} {names[a]}, {lanes.real} {names[a + step]}"
                 lines.append(f"{name} = shufflevector {pair}, <{w} x i32> {mask}")
                 new[row] = name
@@ -102,33 +129,36 @@ start:
 """
 
 
-def _column_loop(lanes: Lanes, block: str, single: str, finish: Callable[[str], str], start: str) -> str:
-    """Columns W at a time, the last block overlapping the one before it; one by one if there are fewer."""
-    w = lanes.width
+def _column_loop(lanes: Lanes, block: list[str], end: list[str], single: list[str], single_end: list[str]) -> str:
+    """Columns W at a time from %start on, the last block overlapping the one before it; one by one if there are fewer.
+
+    A block carries W chains of checks from %g0 … to %f0 …, a single column one from %sum to %sum1."""
+    w, T, zero = lanes.width, lanes.real, lanes.literal(0.0)
+    chains = [f"%g{r} = phi {T} [{zero}, %start], [%f{r}, %block]" for r in range(w) if f"%f{r} =" in join(block)]
     return f"""
   %wide = icmp sge i64 %n, {w}
   %tail = sub i64 %n, {w}
   br i1 %wide, label %block, label %single
 block:
-  %c = phi i64 [0, %{start}], [%c2, %block]
-  %acc = phi {lanes.int} [zeroinitializer, %{start}], [%accb, %block]
-  {block}
+  %c = phi i64 [0, %start], [%c2, %block]
+  {join([*chains, *block])}
   %c1 = add i64 %c, {w}
   %over = icmp sgt i64 %c1, %tail
   %c2 = select i1 %over, i64 %tail, i64 %c1
   %end = icmp sge i64 %c1, %n
   br i1 %end, label %blockend, label %block
 blockend:
-  {finish("%accb")}
+  {join(end)}
 single:
-  %s = phi i64 [0, %{start}], [%s1, %single]
-  %accs0 = phi {lanes.int} [zeroinitializer, %{start}], [%accs, %single]
-  {single}
+  %s = phi i64 [0, %start], [%s1, %single]
+  %sum = phi {T} [{zero}, %start], [%sum1, %single]
+  {join(single)}
+  %sum1 = call {T} @llvm.fma.{lanes.suffix}({T} %sv, {T} {zero}, {T} %sum)
   %s1 = add i64 %s, 1
   %sm = icmp slt i64 %s1, %n
   br i1 %sm, label %single, label %singleend
 singleend:
-  {finish("%accs")}
+  {join(single_end)}
 """
 
 
@@ -139,13 +169,11 @@ def _pack(lanes: Lanes) -> str:
     for r in range(w):
         block += [
             f"%p{r} = getelementptr double, ptr %row{r}, i64 %c",
-            f"%x{r} = load {T}, ptr %p{r}, align 8",
             f"%h{r} = getelementptr i8, ptr %p{r}, i64 %ahead",  # the next pack: memory works while we compute
             f"call void @llvm.prefetch.p0(ptr %h{r}, i32 0, i32 3, i32 1)",
         ]
-    lines, columns = _transpose([f"%x{r}" for r in range(w)], lanes)
-    block += lines
-    block.append(_check_finite("accb", columns, "%acc", lanes))
+    lines, columns = _load_transposed([f"%p{r}" for r in range(w)], lanes)
+    block += [*lines, *_check(columns, lanes)]
     for j, x in enumerate(columns):
         block += [
             f"%cj{j} = add i64 %c, {j}",
@@ -154,28 +182,27 @@ def _pack(lanes: Lanes) -> str:
         ]
     single, vector = [], "poison"
     for r in range(w):
+        name = "%sv" if r == w - 1 else f"%sv{r}"
         single += [
             f"%sp{r} = getelementptr double, ptr %row{r}, i64 %s",
             f"%sx{r} = load double, ptr %sp{r}, align 8",
-            f"%sv{r} = insertelement {T} {vector}, double %sx{r}, i32 {r}",
+            f"{name} = insertelement {T} {vector}, double %sx{r}, i32 {r}",
         ]
-        vector = f"%sv{r}"
-    single += [
-        _check_finite("accs", [vector], "%accs0", lanes),
-        f"%sq = getelementptr {T}, ptr %to, i64 %s",
-        f"store {T} {vector}, ptr %sq, align {lanes.bytes}",
-    ]
+        vector = name
+    single += [f"%sq = getelementptr {T}, ptr %to, i64 %s", f"store {T} %sv, ptr %sq, align {lanes.bytes}"]
+    end = [*_total([f"%f{j}" for j in range(w)], lanes), *_refuse("%total", lanes)]
     return f"""
 define internal {lanes.int} @pack({PACK_ARGUMENTS}) noinline #0 {{
 entry:
   {_row_pointers(lanes)}
-  {_column_loop(lanes, join(block), join(single), lambda bad: f"ret {lanes.int} {bad}", "start")}
+  {_column_loop(lanes, block, end, single, _refuse("%sum1", lanes))}
 }}
 """
 
 
 def _unpack(lanes: Lanes) -> str:
-    """`@unpack`: slots named by a table into n columns of W rows."""
+    """`@unpack`: n slots, found by a table of places [bytes], into columns of W rows; returns bits in lanes that are
+    not finite."""
     w, T = lanes.width, lanes.real
     block = []
     for j in range(w):
@@ -183,13 +210,11 @@ def _unpack(lanes: Lanes) -> str:
             f"%cj{j} = add i64 %c, {j}",
             f"%t{j} = getelementptr i32, ptr %table, i64 %cj{j}",
             f"%e{j} = load i32, ptr %t{j}",
-            f"%eo{j} = sext i32 %e{j} to i64",
-            f"%p{j} = getelementptr {T}, ptr %ws, i64 %eo{j}",
-            f"%x{j} = load {T}, ptr %p{j}, align {lanes.bytes}",
+            f"%eo{j} = zext i32 %e{j} to i64",
+            f"%p{j} = getelementptr i8, ptr %ws, i64 %eo{j}",
         ]
-    columns = [f"%x{j}" for j in range(w)]
-    lines, rows = _transpose(columns, lanes)
-    block += [_check_finite("accb", columns, "%acc", lanes), *lines]
+    lines, rows = _load_transposed([f"%p{j}" for j in range(w)], lanes)
+    block += [*lines, *_check(rows, lanes)]
     for r, x in enumerate(rows):
         block += [
             f"%q{r} = getelementptr double, ptr %row{r}, i64 %c",
@@ -200,36 +225,37 @@ def _unpack(lanes: Lanes) -> str:
     single = [
         "%st = getelementptr i32, ptr %table, i64 %s",
         "%se = load i32, ptr %st",
-        "%seo = sext i32 %se to i64",
-        f"%spp = getelementptr {T}, ptr %ws, i64 %seo",
-        f"%sx = load {T}, ptr %spp, align {lanes.bytes}",
-        _check_finite("accs", ["%sx"], "%accs0", lanes),
+        "%seo = zext i32 %se to i64",
+        "%spp = getelementptr i8, ptr %ws, i64 %seo",
+        f"%sv = load {T}, ptr %spp, align {lanes.bytes}",
     ]
     for r in range(w):
         single += [
-            f"%sv{r} = extractelement {T} %sx, i32 {r}",
+            f"%sv{r} = extractelement {T} %sv, i32 {r}",
             f"%sq{r} = getelementptr double, ptr %row{r}, i64 %s",
             f"store double %sv{r}, ptr %sq{r}, align 8",
         ]
+    # a chain belongs to a row: turned once more, they have the rows in their lanes
+    turned, chains = _transpose([f"%f{r}" for r in range(w)], lanes, w, "%turn")
+    end = [*turned, *_total(chains, lanes), *_refuse("%total", lanes)]
     return f"""
 define internal {lanes.int} @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
 entry:
   {_row_pointers(lanes)}
-  {_column_loop(lanes, join(block), join(single), lambda bad: f"ret {lanes.int} {bad}", "start")}
+  {_column_loop(lanes, block, end, single, _refuse("%sum1", lanes))}
 }}
 """
 
 
-def _reduce(native: Lanes, name: str) -> str:
-    """`ret` of one word that is not zero if any lane of the accumulator is not."""
-    if native.width == 1:
-        return f"ret i64 {name}"
-    w = native.width
-    return (
-        f"%any{name[1:]} = icmp ne {native.int} {name}, zeroinitializer\n  "
-        f"%bits{name[1:]} = bitcast {native.bool} %any{name[1:]} to i{w}\n  "
-        f"%word{name[1:]} = zext i{w} %bits{name[1:]} to i64\n  ret i64 %word{name[1:]}"
-    )
+def _refuse_one(total: str, native: Lanes) -> list[str]:
+    """`ret` of one word that is not zero if any lane of a sum is NaN."""
+    name, w = total[1:], native.width
+    lines = [f"%{name}u = fcmp uno {native.real} {total}, {native.literal(0.0)}"]
+    if w > 1:
+        lines += [f"%{name}b = bitcast {native.bool} %{name}u to i{w}", f"%{name}w = zext i{w} %{name}b to i64"]
+    else:
+        lines += [f"%{name}w = zext i1 %{name}u to i64"]
+    return [*lines, f"ret i64 %{name}w"]
 
 
 def _pack_one(native: Lanes) -> str:
@@ -238,7 +264,7 @@ def _pack_one(native: Lanes) -> str:
     block = [
         "%p = getelementptr double, ptr %from, i64 %c",
         f"%x = load {T}, ptr %p, align 8",
-        _check_finite("accb", ["%x"], "%acc", native),
+        *_check(["%x"], native),
         "%q = getelementptr double, ptr %to, i64 %c",
         f"store {T} %x, ptr %q, align 8",
     ]
@@ -251,16 +277,15 @@ def _pack_one(native: Lanes) -> str:
         "%sp = getelementptr double, ptr %from, i64 %s",
         "%sx = load double, ptr %sp, align 8",
         splat,
-        _check_finite("accs", ["%sv"], "%accs0", native),
         "%sq = getelementptr double, ptr %to, i64 %s",
         "store double %sx, ptr %sq, align 8",
     ]
     return f"""
 define internal i64 @pack({PACK_ARGUMENTS}) noinline #0 {{
-entry:
+start:
   %offset = mul i64 %row, %stride
   %from = getelementptr i8, ptr %base, i64 %offset
-  {_column_loop(native, join(block), join(single), lambda bad: _reduce(native, bad), "entry")}
+  {_column_loop(native, block, _refuse_one("%f0", native), single, _refuse_one("%sum1", native))}
 }}
 """
 
@@ -273,13 +298,12 @@ def _copies(columns: list[str]) -> list[str]:
             f"%t{j} = getelementptr i32, ptr %table, i64 %c{j}",
             f"%e{j} = load i32, ptr %t{j}",
             f"%o{j} = zext i32 %e{j} to i64",
-            f"%p{j} = getelementptr double, ptr %ws, i64 %o{j}",
+            f"%p{j} = getelementptr i8, ptr %ws, i64 %o{j}",
             f"%x{j} = load double, ptr %p{j}",
             f"%q{j} = getelementptr double, ptr %to, i64 {column}",
             f"store double %x{j}, ptr %q{j}",
-            f"%f{j} = call double @llvm.fma.f64(double %x{j}, double 0.0, double %g{j})",
         ]
-    return lines
+    return [*lines, *_check([f"%x{j}" for j in range(len(columns))], Lanes(1))]
 
 
 def _copied(block: str, start: str) -> str:
@@ -293,16 +317,10 @@ def _copied(block: str, start: str) -> str:
     )
 
 
-def _refused() -> str:
-    """`ret` of 1 if any chain of checks has met a NaN or an infinity."""
-    sums = [f"%h{j} = fadd double {f'%h{j - 1}' if j > 1 else '%f0'}, %f{j}" for j in range(1, UNROLL)]
-    return join(
-        [*sums, f"%unordered = fcmp uno double %h{UNROLL - 1}, 0.0", "%bad = zext i1 %unordered to i64", "ret i64 %bad"]
-    )
-
-
 def _unpack_one(native: Lanes) -> str:
     """One row, gathered from its slots; UNROLL at a time, the last few overlapping the ones before."""
+    one = Lanes(1)
+    refused = [*_total([f"%f{j}" for j in range(UNROLL)], one), *_refuse_one("%total", one)]
     return f"""
 define internal i64 @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
 entry:
@@ -320,14 +338,14 @@ several:
   %next = select i1 %over, i64 %tail, i64 %step
   br i1 %more, label %several, label %check
 check:
-  {_refused()}
+  {join(refused)}
 single:
   %s = phi i64 [0, %entry], [%s1, %single]
   %sum = phi double [0.0, %entry], [%sum1, %single]
   %st = getelementptr i32, ptr %table, i64 %s
   %se = load i32, ptr %st
   %so = zext i32 %se to i64
-  %sp = getelementptr double, ptr %ws, i64 %so
+  %sp = getelementptr i8, ptr %ws, i64 %so
   %sx = load double, ptr %sp
   %sq = getelementptr double, ptr %to, i64 %s
   store double %sx, ptr %sq
@@ -336,15 +354,13 @@ single:
   %again = icmp slt i64 %s1, %n
   br i1 %again, label %single, label %singleend
 singleend:
-  %sumbad = fcmp uno double %sum1, 0.0
-  %sbad = zext i1 %sumbad to i64
-  ret i64 %sbad
+  {join(_refuse_one("%sum1", one))}
 }}
-{_scatter_one(native)}
+{_scatter_one(native, refused)}
 """
 
 
-def _scatter_one(native: Lanes) -> str:
+def _scatter_one(native: Lanes, refused: list[str]) -> str:
     """`@scatter`: a row of n ≥ W zeros, but for m columns from slots; m is a multiple of UNROLL."""
     w, T = native.width, native.real
     columns = []
@@ -376,6 +392,6 @@ several:
   %more = icmp slt i64 %next, %m
   br i1 %more, label %several, label %check
 check:
-  {_refused()}
+  {join(refused)}
 }}
 """

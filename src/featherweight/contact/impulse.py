@@ -82,7 +82,7 @@ class Impulse(ContactModel):
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any], memory: Sequence[Any] = (),
+        state: Sequence[Any], going: Any = True, memory: Sequence[Any] = (),
     ) -> Outcome:  # fmt: skip
         step: Advanced | None = None
         if isinstance(integrator, Variational):  # the step first: impulses act where it ends
@@ -100,6 +100,7 @@ class Impulse(ContactModel):
         some: Any = False
         for one in (*touching, *(row.acts for row in rows)):
             some = some | one
+        some = some & going  # a lane that has failed must not cost sweeps
         n, nc = len(state), len(met)
 
         def solve() -> list[Any]:

@@ -156,7 +156,7 @@ def _step(
         free = means.integrator.advance(tree, q, v, tau, dt, None, memory)
         new_q, new_v = free.q, free.v
     else:
-        outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], memory)
+        outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], status == 0, memory)
         new_q, new_v, converged, free = outcome.q, outcome.v, outcome.converged, outcome.free
         extra = [outcome.state]
         force = [number for vector in outcome.force for number in vector]

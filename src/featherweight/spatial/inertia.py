@@ -50,9 +50,17 @@ class RigidInertia(NamedTuple):
         h = X.E.transposed_times(self.h)  # in the new axes, about the old origin
         moved = h + X.r * self.m
         # I + m (r·r 1 - r rᵀ) + (2 h·r 1 - h rᵀ - r hᵀ), written with h and h + m r
-        a, b = Matrix.cross(X.r) @ Matrix.cross(h), Matrix.cross(moved) @ Matrix.cross(X.r)
-        shift = Symmetric.of(a + b)
-        return RigidInertia(self.m, moved, self.I.congruent(X.E) - shift)
+        r, both = X.r, h + moved
+        xx, xy, xz, yy, yz, zz = self.I.congruent(X.E)
+        I = Symmetric(
+            xx + r.y * both.y + r.z * both.z,
+            xy - h.x * r.y - r.x * moved.y,
+            xz - h.x * r.z - r.x * moved.z,
+            yy + r.x * both.x + r.z * both.z,
+            yz - h.y * r.z - r.y * moved.z,
+            zz + r.x * both.x + r.y * both.y,
+        )
+        return RigidInertia(self.m, moved, I)
 
     @property
     def articulated(self) -> ArticulatedInertia:
@@ -89,10 +97,21 @@ class ArticulatedInertia(NamedTuple):
             M = M - Symmetric.outer(w.force, u.force)
         return ArticulatedInertia(I, H, M)
 
+    def without(self, s: Motion) -> ArticulatedInertia:
+        """The same inertia, if I^A s = 0 is known: for s along a coordinate the entries that must vanish are 0."""
+        k = s.coordinate
+        if k is None:
+            return self
+        I, H, M = self
+        axis = k % 3
+        if k < 3:
+            return ArticulatedInertia(Symmetric.of(I.matrix.cleared(axis, axis)), H.cleared(axis, None), M)
+        return ArticulatedInertia(I, H.cleared(None, axis), Symmetric.of(M.matrix.cleared(axis, axis)))
+
     def seen_through(self, X: Transform) -> ArticulatedInertia:
         """Xᵀ I^A X: rotate, then move the origin by r."""
         E, r = X
-        I, H, M = self.I.congruent(E), E.T @ (self.H @ E), self.M.congruent(E)
+        I, H, M = self.I.congruent(E), self.H.congruent(E), self.M.congruent(E)
         rx = Matrix.cross(r)
         moved = H + rx @ M.matrix
         shift = Symmetric.of(rx @ H.T - moved @ rx)

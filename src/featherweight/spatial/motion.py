@@ -54,6 +54,15 @@ class Motion(NamedTuple):
     def __mul__(self, s: Any) -> Motion:
         return Motion(self.angular * s, self.linear * s)
 
+    @property
+    def coordinate(self) -> int | None:
+        """The number 0 … 5 (angular first) of the coordinate this motion is along by structure, if there is one."""
+        entries = (*self.angular, *self.linear)
+        if any(not isinstance(x, (int, float)) for x in entries):
+            return None
+        along = [k for k, x in enumerate(entries) if x != 0]
+        return along[0] if len(along) == 1 else None
+
     def dot(self, f: Force) -> Any:
         """Power: v · f."""
         return self.angular.dot(f.moment) + self.linear.dot(f.force)

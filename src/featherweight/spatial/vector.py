@@ -93,6 +93,22 @@ class Matrix(NamedTuple):
         """Aᵀ b."""
         return Vector(*(column.dot(b) for column in self.T))
 
+    def congruent(self, E: Matrix) -> Matrix:
+        """Eᵀ A E."""
+        turn = _Turn.of(E)
+        if turn is None:
+            return E.T @ (self @ E)
+        i, j, k = turn.i, turn.j, turn.k
+        rows = [list(row) for row in self]
+        rows[i][i], rows[i][j], rows[j][i], rows[j][j] = turn.of_block(self[i][i], self[i][j], self[j][i], self[j][j])
+        rows[i][k], rows[j][k] = turn.of_pair(self[i][k], self[j][k])
+        rows[k][i], rows[k][j] = turn.of_pair(self[k][i], self[k][j])
+        return Matrix.of(rows)
+
+    def cleared(self, row: int | None, column: int | None) -> Matrix:
+        """The matrix with zeros in a row and a column."""
+        return Matrix.of([[0 if i == row or j == column else x for j, x in enumerate(r)] for i, r in enumerate(self)])
+
     def lift(self, f: Callable[[Any], Any]) -> Matrix:
         """The matrix with `f` applied to each entry."""
         return Matrix(*(row.lift(f) for row in self))
@@ -143,6 +159,8 @@ class Symmetric(NamedTuple):
 
     def congruent(self, E: Matrix) -> Symmetric:
         """Eᵀ A E, computed once for each entry of the triangle."""
+        if _Turn.of(E) is not None:
+            return Symmetric.of(self.matrix.congruent(E))
         AE = self.matrix @ E
         columns, right = E.T, AE.T
         return Symmetric(*(columns[i].dot(right[j]) for i, j in _triangle()))
@@ -150,6 +168,35 @@ class Symmetric(NamedTuple):
     def lift(self, f: Callable[[Any], Any]) -> Symmetric:
         """The matrix with `f` applied to each entry."""
         return Symmetric(*(f(a) for a in self))
+
+
+class _Turn(NamedTuple):
+    """A rotation E about a coordinate axis k: E = [[c, s], [-s, c]] in the plane of i and j."""
+
+    i: int
+    j: int
+    k: int
+    c: Any
+    s: Any
+
+    @staticmethod
+    def of(E: Matrix) -> _Turn | None:
+        """The turn that a matrix is by structure: entries 0 and 1 that are numbers, not values of a state."""
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            known = (E[k][k], E[k][i], E[k][j], E[i][k], E[j][k])
+            if all(isinstance(x, (int, float)) for x in known) and known == (1, 0, 0, 0, 0):
+                return _Turn(i, j, k, E[i][i], E[i][j])
+        return None
+
+    def of_pair(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Eᵀ [a, b] in the plane."""
+        return self.c * a - self.s * b, self.s * a + self.c * b
+
+    def of_block(self, ii: Any, ij: Any, ji: Any, jj: Any) -> tuple[Any, Any, Any, Any]:
+        """Eᵀ A E in the plane, from c² + s² = 1 with five products instead of sixteen."""
+        t = self.s * (ii - jj) + self.c * (ij + ji)
+        return ii - self.s * t, self.c * t - ji, self.c * t - ij, jj + self.s * t
 
 
 def _triangle() -> Iterator[tuple[int, int]]:
