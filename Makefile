@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side equations fuzz tables format clean
+.PHONY: demo test check bench side-by-side motion equations fuzz tables format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +34,9 @@ side-by-side: $(VENV)/.dev  ## both contact models on the Mini Cheetah; numbers 
 
 equations: $(VENV)/.dev  ## equations of motion against sympy.physics.mechanics; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/derive.py
+
+motion: $(VENV)/.dev  ## robots that trot, balance and fall; numbers and a picture
+	$(BIN)/python benchmarks/motion.py
 
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py

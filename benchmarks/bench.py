@@ -33,6 +33,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 
 import report  # noqa: E402
 from peak import Peak, fill_bytes_per_second, two_cores, two_fills  # noqa: E402
+from threads import Pairs  # noqa: E402
 
 import featherweight as fw  # noqa: E402
 from contact import measure_contact  # noqa: E402
@@ -158,17 +159,17 @@ def more_cases(model: pin.Model, ours: fw.Model, q: np.ndarray, v: np.ndarray) -
     ]
 
 
-def measure_robot(name: str, peak: Peak, rounds: int) -> list[dict[str, Any]]:
+def measure_robot(name: str, peak: Peak, rounds: int, pairs: Pairs) -> list[dict[str, Any]]:
     """One row for each function."""
     model, ours = pinocchio_model(name, "free"), robot(name, "free")
     q, v, x = random_states(model, BATCH)
     rows = []
     for case in (*dynamics_cases(model, ours, q, v, x), *more_cases(model, ours, q, v)):
         row = {"robot": name, **measure_case(case, ours, peak, rounds)}
+        pairs.add(row, "two_threads", case.all_states, max(3, int(0.02 / (1e-9 * BATCH * row["batch_ns"]))))
         if case.peer_batch is not None:
             large = partial(getattr(fw, case.function), ours, *(np.tile(a, (16, 1)) for a in (q, v, x)))
-            one, two = best([partial(threaded, 1, large, 3), partial(threaded, 2, large, 3)], [1, 1], 6)
-            row["two_threads_large"] = one / two
+            pairs.add(row, "two_threads_large", large, 1)
         rows.append(row)
         print(report.line(row), flush=True)
     return rows
@@ -184,9 +185,6 @@ def measure_case(case: Case, ours: fw.Model, peak: Peak, rounds: int) -> dict[st
         batch, *peer_batches = best(functions, [10, 1][: len(functions)], rounds)
         fma = peak.fma_per_second()
         fill = fill_bytes_per_second(shape)
-    # in turns too: the clock must be the same for one thread and two
-    pair = [partial(threaded, n, case.all_states, 30) for n in (1, 2)]
-    one, two = best(pair, [1, 1], rounds)
     operations = ours._kernels[case.function, case.options, ()].plan.operations
     row = {
         "function": case.function,
@@ -196,18 +194,11 @@ def measure_case(case: Case, ours: fw.Model, peak: Peak, rounds: int) -> dict[st
         "single_ratio": peer_single / single,
         "batch_ns": 1e9 * batch / BATCH,
         "pinocchio_batch_ns": 1e9 * (peer_batches[0] / BATCH if peer_batches else peer_single),
-        "two_threads": one / two,
         "fma_peak_fraction": operations * BATCH / batch / fma,
         "fill_fraction": 8 * np.prod(shape) / batch / fill,
     }
     row["batch_ratio"] = row["pinocchio_batch_ns"] / row["batch_ns"]
     return row
-
-
-def threaded(n: int, f: Callable[[], Any], calls: int) -> None:
-    with fw.threads(n):
-        for _ in range(calls):
-            f()
 
 
 def measure_chain(n: int, rounds: int) -> dict[str, Any]:
@@ -232,7 +223,7 @@ def measure_chain(n: int, rounds: int) -> dict[str, Any]:
     return row
 
 
-def measure_simulation(name: str, rounds: int) -> list[dict[str, Any]]:
+def measure_simulation(name: str, rounds: int, pairs: Pairs) -> list[dict[str, Any]]:
     """Steps of semi-implicit Euler without contact: ours in a native loop, MuJoCo's `mj_step` in its own; a batch of
     ours against `mujoco.batch`, on one core; and what a Python controller costs a step beside its own time."""
     ours = robot(name, "free")
@@ -261,13 +252,13 @@ def measure_simulation(name: str, rounds: int) -> list[dict[str, Any]]:
         def one(control: Any = control) -> None:
             fw.rollout(ours, q[0], v[0], steps=STEPS, dt=DT, control=control, record_every=STEPS)
 
-        def many(n: int, control: Any = control) -> None:
-            with fw.threads(n):
-                fw.rollout(ours, q, v, steps=100, dt=DT, control=control, record_every=100)
+        def many(control: Any = control) -> None:
+            fw.rollout(ours, q, v, steps=100, dt=DT, control=control, record_every=100)
 
-        one(), many(1)
+        one(), many()
         single, mujoco_single = best([one, peer], [1, 1], rounds)
-        batch, two, theirs_batch = best([partial(many, 1), partial(many, 2), peer_batch], [1, 1, 1], rounds)
+        with fw.threads(1):
+            batch, theirs_batch = best([many, peer_batch], [1, 1], rounds)
         row = {
             "robot": name,
             "control": "compiled PD" if control is not None else "none",
@@ -275,8 +266,8 @@ def measure_simulation(name: str, rounds: int) -> list[dict[str, Any]]:
             "mujoco_single_us": 1e6 * mujoco_single / STEPS,
             "batch_ns": 1e9 * batch / BATCH / 100,
             "mujoco_batch_us": 1e6 * theirs_batch / PEERS / 100,
-            "two_threads": batch / two,
         }
+        pairs.add(row, "two_threads", many, 1)
         row["single_ratio"] = row["mujoco_single_us"] / row["single_us"]
         row["batch_ratio"] = 1e3 * row["mujoco_batch_us"] / row["batch_ns"]
         if control is None:
@@ -404,17 +395,18 @@ def main() -> None:
         "featherweight": fw.__version__,
         "batch": BATCH,
         "fma_per_second": peak.fma_per_second(),
-        "two_cores": two_cores(),
-        "two_fills": two_fills(),
     }
+    pairs = Pairs()
     result["starts"] = measure_starts()
-    result["robots"] = [row for name in ROBOTS for row in measure_robot(name, peak, rounds)]
-    result["simulation"] = measure_simulation("go2", rounds)
+    result["robots"] = [row for name in ROBOTS for row in measure_robot(name, peak, rounds, pairs)]
+    result["simulation"] = measure_simulation("go2", rounds, pairs)
     result["contact"] = [measure_contact(points, max(5, rounds // 2)) for points in ("feet", "all")]
     print(*map(report.line, result["contact"]), sep="\n", flush=True)
     result["loading"] = [measure_load(links) for links in (100, 200, 400)]
     result["chains"] = [measure_chain(n, max(5, rounds // 2)) for n in CHAINS]
     result["depths"] = [measure_depth(n, max(5, rounds // 2)) for n in CHAINS[:-1]]
+    result["two_cores"], result["two_fills"] = max(two_cores() for _ in range(3)), max(two_fills() for _ in range(3))
+    pairs.measure()
     path = HERE / "results" / f"{result['date'][:10]}-dynamics.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")

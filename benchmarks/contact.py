@@ -73,9 +73,16 @@ def measure_contact(points: str, rounds: int) -> dict[str, Any]:
         with fw.threads(1):
             last["many"] = fw.rollout(ours, Q, V, steps=100, record_every=10, **options)
 
-    one(), many()
+    high = Q + np.array([0.0, 0.0, 5.0] + [0.0] * (ours.nq - 3))
+
+    def fly(contact: Any) -> None:
+        with fw.threads(1):
+            fw.rollout(ours, high, V, steps=100, dt=DT, control=control, contact=contact, record_every=100)
+
+    one(), many(), fly(contact), fly(None)
     single, peer = best_of([one, lambda: mujoco.mj_step(theirs, data, nstep=steps)], rounds)
     lanes, peers = best_of([many, lambda: batch.step(nstep=100)], max(3, rounds // 3))
+    flying, without = best_of([lambda: fly(contact), lambda: fly(None)], max(3, rounds // 3))
     row = {
         "points": points,
         "touching": int((last["one"].contact_force[-1, :, 2] > 0).sum()),
@@ -84,6 +91,8 @@ def measure_contact(points: str, rounds: int) -> dict[str, Any]:
         "mujoco_single_us": 1e6 * peer / steps,
         "batch_ns": 1e9 * lanes / LANES / 100,
         "mujoco_batch_us": 1e6 * peers / PEERS / 100,
+        "flying_ns": 1e9 * flying / LANES / 100,
+        "without_contact_ns": 1e9 * without / LANES / 100,
         "lanes_failed": int(np.count_nonzero(last["many"].status) + np.count_nonzero(settled.status)),
         "worst_residual": float(np.nanmax(last["many"].solver[..., 1])),
         "mean_sweeps": float(np.nanmean(last["many"].solver[..., 0])),

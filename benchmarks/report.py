@@ -70,6 +70,8 @@ def tables(result: dict[str, Any]) -> str:
             f"**{r['batch_ratio']:.0f}×**",
             f"{r['mean_sweeps']:.1f}",
             str(r["lanes_failed"]),
+            f"{r['flying_ns']:.0f} ns",
+            f"{r['without_contact_ns']:.0f} ns",
         ]
         for r in result["contact"]
     ]
@@ -119,9 +121,13 @@ def tables(result: dict[str, Any]) -> str:
             ),
             "The Mini Cheetah on the ground with PD, 1 ms a step, impulses solved to 1e-6 m/s, ours against MuJoCo "
             "with spheres at the same points (`mj_step` in a native loop; `mujoco.batch` on one thread): standing on "
-            "four feet; and with all 16 points, robots of a batch dropped and settling:",
+            "four feet; and with all 16 points, robots of a batch dropped and settling. The last two columns: a batch "
+            "high in the air, where no point touches, with contact and without:",
             _table(
-                ["points", "one robot", "MuJoCo", "ratio", "in a batch", "`mujoco.batch`", "ratio", "sweeps", "failed"],
+                [
+                    *("points", "one robot", "MuJoCo", "ratio", "in a batch", "`mujoco.batch`", "ratio", "sweeps"),
+                    *("failed", "in the air", "without contact"),
+                ],
                 contact,
             ),
             "First `forward_dynamics` in a new process (tracing and compiling, or found in the cache):",

@@ -115,8 +115,10 @@ __all__ = [
 _LATE = {
     "actuators": "featherweight.simulation.actuators",
     "contact": "featherweight.contact",
+    "control": "featherweight.control",
     "equations": "featherweight.equations",
     "integrators": "featherweight.integrators",
+    "scenes": "featherweight.scenes",
 }
 
 

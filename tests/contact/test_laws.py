@@ -179,3 +179,45 @@ def test_a_leaning_rod_converges_where_friction_feeds_back(mu: float) -> None:
     run = fw.rollout(rod, q, rng.normal(size=(400, 6)), steps=1, dt=1e-3, contact=Impulse(friction=mu))
     assert (run.status == fw.Status.OK).all()
     assert run.solver[..., 0].max() < 100
+
+
+@pytest.mark.parametrize("recovery", [0.0, 50.0])
+def test_a_fast_joint_stops_at_its_end_and_not_beyond(recovery: float) -> None:
+    """At 40 rad/s a joint goes 0.04 rad in a step: its end is met from before, and no energy is added there."""
+    door = (
+        fw.Builder("door")
+        .add_body(
+            "leaf", joint=fw.joints.Revolute("z"), inertia=fw.Inertia(1.0, (0.5, 0, 0), (0.1, 0.1, 0.1)),
+            limits=fw.Limits(-1.0, 0.51234),
+        )
+        .add_contact_point("handle", parent="leaf", position=(1.0, 0, 1.0))
+        .build()
+    )  # fmt: skip
+    speeds = np.array([[40.0], [-40.0], [3.0], [0.0]])
+    run = fw.rollout(door, np.zeros((4, 1)), speeds, steps=500, dt=1e-3, contact=Impulse(recovery=recovery))
+    assert run.q.max() <= 0.51234 + 1e-9
+    assert run.q.min() >= -1.0 - 1e-9
+    assert np.abs(run.q[:, -1, 0] - [0.51234, -1.0, 0.51234, 0.0]).max() <= 1e-6
+    assert (np.diff(run.energy(), axis=1) <= 1e-12).all()
+
+
+def test_friction_of_the_ground_may_differ_from_robot_to_robot() -> None:
+    """As a parameter it gives the bits that the contact model's own number gives."""
+    box = fw.Builder("box", parameters=("ground.friction",)).add_body(
+        "box", joint=fw.joints.Free(), inertia=fw.Inertia.box(1.0, (0.2, 0.2, 0.1))
+    )
+    for x in (-0.1, 0.1):
+        for y in (-0.1, 0.1):
+            box.add_contact_point(f"corner{x}{y}", parent="box", position=(x, y, -0.05))
+    model = box.build()
+    q, v = model.neutral(), np.zeros(6)
+    q[2], v[0] = 0.05, 1.0
+    mu = np.array([0.1, 0.4, 0.7])
+    for kind in (Impulse, fw.contact.SpringDamper):
+        run = fw.rollout(model, q, v, steps=400, dt=2e-4, contact=kind(), parameters={"ground.friction": mu})
+        for k in range(3):
+            own = fw.rollout(
+                model, q, v, steps=400, dt=2e-4, contact=kind(friction=9.0), parameters={"ground.friction": mu[k]}
+            )
+            assert own.q.tobytes() == run.q[k].tobytes()
+        assert np.abs(np.diff(run.v[:, [50, 350], 0], axis=1)[:, 0] + 0.06 * mu * 9.81).max() < 0.02

@@ -17,9 +17,9 @@ def test_the_ten_lines_run() -> None:
     exec(compile(code, "README.md", "exec"), {})
 
 
-@pytest.mark.parametrize("page", ["simulate.md", "contact.md"])
+@pytest.mark.parametrize("page", ["how-to/simulate.md", "how-to/contact.md", "how-to/control.md", "tutorials/trot.md"])
 def test_the_pages_about_simulation_run(page: str) -> None:
-    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to" / page).read_text(), re.S))
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S))
     exec(compile(code, page, "exec"), {})
 
 

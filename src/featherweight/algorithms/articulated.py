@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.algorithms.linear import Factored, factor, is_zero
+from featherweight.algorithms.linear import Factored, combine, factor, is_zero
 from featherweight.model import Tree, TreeJoint
 from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
 
@@ -24,6 +24,13 @@ def parent_columns(X: Transform, U: Sequence[Force], joint: TreeJoint) -> list[F
     """U in the parent's coordinates, with the rotor that spins there: Xᵀ U + spin."""
     columns = [X.back(u) for u in U]
     return columns if joint.spin is None else [columns[0] + joint.spin]
+
+
+def handed_on(X: Transform, F: Force, U: Sequence[Force], y: Sequence[Any], joint: TreeJoint) -> Force:
+    """χᵀ F = Xᵀ F - U_λ y: what the parent feels of a force on a body whose free joint answers with y = D⁻¹ Sᵀ F."""
+    if joint.spin is None:
+        return X.back(F - combine(U, y))
+    return X.back(F) - combine(parent_columns(X, U, joint), y)
 
 
 @dataclass(frozen=True)

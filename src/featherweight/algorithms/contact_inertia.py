@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, parent_columns
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on
 from featherweight.algorithms.jacobian import force_seen_from
 from featherweight.algorithms.linear import Factored, combine, factor
 from featherweight.model import Tree
@@ -44,8 +44,7 @@ def push(tree: Tree, bodies: ArticulatedTree, body: int, F: Force) -> Pushed:
         t[i] = [s.dot(F) for s in bodies.S[i]]
         y[i] = bodies.D[i].solve(t[i])
         if tree.parent[i] > 0:
-            felt = parent_columns(bodies.X[i], bodies.U[i], tree.joints[i])
-            F = bodies.X[i].back(F) - combine(felt, y[i])  # χᵀ F
+            F = handed_on(bodies.X[i], F, bodies.U[i], y[i], tree.joints[i])
     return Pushed(t, y)
 
 
@@ -121,9 +120,11 @@ def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]]) -> li
     a: list[Any] = [0] * tree.nv
     A = tree.per_body(Motion.zero())
     for i, parent, joint in tree.outward():
-        felt = parent_columns(bodies.X[i], bodies.U[i], joint)
+        A_rigid = bodies.X[i] @ A[parent]
+        felt = [A_rigid.dot(U) for U in bodies.U[i]]
+        if joint.spin is not None:
+            felt[0] = felt[0] + A[parent].dot(joint.spin)
         answer = y.get(i, [0] * len(felt))
-        given_way = bodies.D[i].solve([A[parent].dot(U) for U in felt])
-        a[joint.v] = [y - x for y, x in zip(answer, given_way, strict=True)]
-        A[i] = bodies.X[i] @ A[parent] + combine(bodies.S[i], a[joint.v])
+        a[joint.v] = [y - x for y, x in zip(answer, bodies.D[i].solve(felt), strict=True)]
+        A[i] = A_rigid + combine(bodies.S[i], a[joint.v])
     return a

@@ -6,7 +6,7 @@ threads do). If the caller wants to know, a byte says of each row that is refuse
 
 from __future__ import annotations
 
-from featherweight.compiler.calls import ARRAYS, BAD_CHECK, BAD_INPUT, BAD_RESULT, BLOCK, COUNT, STATUS
+from featherweight.compiler.calls import ARRAYS, BAD_CHECK, BAD_INPUT, BAD_RESULT, BLOCK, COUNT, LOOP_BLOCK, STATUS
 from featherweight.compiler.emit import Lanes
 from featherweight.compiler.packing import UNROLL, emit_packing, join
 from featherweight.compiler.target import Target
@@ -37,7 +37,8 @@ def emit_driver(
         from featherweight.compiler.loop_driver import emit_loop_rows
 
         rows = emit_loop_rows(lanes, inputs, outputs, slots or [], loop, target.windows)
-    return _float_mode(target.arch) + _touch_stack(target.windows) + emit_packing(lanes, native) + rows + _run()
+    run = _run(BLOCK if loop is None else LOOP_BLOCK)
+    return _float_mode(target.arch) + _touch_stack(target.windows) + emit_packing(lanes, native) + rows + run
 
 
 def _float_mode(arch: str) -> str:
@@ -263,7 +264,7 @@ end:
 """
 
 
-def _run() -> str:
+def _run(block: int) -> str:
     """`@run(call, ws, taken, k, n)`: the part of thread k of n in a call.
 
     Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end;
@@ -275,8 +276,8 @@ define i64 @run(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n) #0 {{
 entry:
   %countp = getelementptr i64, ptr %call, i64 {COUNT}
   %count = load i64, ptr %countp
-  %rounded = add i64 %count, {BLOCK - 1}
-  %blocks = udiv i64 %rounded, {BLOCK}
+  %rounded = add i64 %count, {block - 1}
+  %blocks = udiv i64 %rounded, {block}
   %s = udiv i64 %k, 2
   %even = mul i64 %s, 2
   %after = add i64 %even, 2
@@ -301,8 +302,8 @@ take:
   %more = icmp slt i64 %before, %share
   br i1 %more, label %work, label %done
 work:
-  %first = mul i64 %block, {BLOCK}
-  %to = add i64 %first, {BLOCK}
+  %first = mul i64 %block, {block}
+  %to = add i64 %first, {block}
   %inside = icmp slt i64 %to, %count
   %end = select i1 %inside, i64 %to, i64 %count
   %new = call i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end)

@@ -19,7 +19,6 @@ from featherweight.compiler.schedule import Chunk, Elementary, Schedule, Source,
 
 CHUNK_LIMIT = 250  # operations a function, measured: longer ones spill more, shorter ones move more
 ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on whole vectors
-GRAIN = 4  # slots; blocks of nearly equal size can take each other's place
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ class Plan:
 
     @property
     def cost(self) -> int:
-        """Of one state, in operations: computing, and moving the results."""
-        return self.operations + len(self.outputs)
+        """Of one state, in operations: computing, and moving the results, which takes four times as long."""
+        return self.operations + 4 * len(self.outputs)
 
     @property
     def zero(self) -> int | None:
@@ -176,7 +175,7 @@ class _Layout:
         self.top += -(-slots // ALIGN) * ALIGN
 
     def _reserve_blocks(self, outputs: list[tuple[Source, int]]) -> None:
-        """Give every block its slots; those of a chunk's block are used again once its last reader is done."""
+        """Give every block its slots; those of a chunk or a repeat are used again once their last reader is done."""
         self._reserve(("literal",), len(self.literals))
         for k, array in enumerate(self.inputs):
             self._reserve(("input", k), array.size)
@@ -185,33 +184,35 @@ class _Layout:
             if isinstance(step, Elementary):
                 for name in ("argument", "sin", "cos"):
                     self._reserve((name, step.level), len(step.arguments))
-            elif isinstance(step, Turn) and step.kind == "begin":
-                self._reserve(("repeat", step.repeat.number), step.repeat.size + 1)
 
-        last_reader: dict[Source, int] = {}
+        ends: dict[int, list[Source]] = defaultdict(list)
+        for source, s in self._last_readers(outputs).items():
+            ends[s].append(source)
+        memory = _Memory(self.top)
+        size_of: dict[Source, int] = {}
+        for s, step in enumerate(self.steps):
+            for source, size in _blocks(s, step):
+                size_of[source] = size
+                self.base[source] = memory.take(size)
+            for source in ends[s]:
+                memory.give(self.base[source], size_of[source])
+        self.top = memory.top
+
+    def _last_readers(self, outputs: list[tuple[Source, int]]) -> dict[Source, int]:
+        """The step after which a block of a chunk or a repeat is not needed."""
+        made: dict[Source, int] = {}
+        last: dict[Source, int] = {}
+        for s, step in enumerate(self.steps):
+            if isinstance(step, Turn) and step.kind == "end":
+                made["repeat", step.repeat.number] = last["repeat", step.repeat.number] = s
         for s, step in enumerate(self.steps):
             for a in self._reads(step):
                 source = self.where[a][0] if a in self.where else ("literal",)
-                if source[0] == "chunk" and source[1] != s:
-                    last_reader[source] = max(self._read_until(s, source[1]), last_reader.get(source, 0))
-        last_reader.update({source: len(self.steps) for source, _ in outputs if source[0] == "chunk"})
-
-        ends: dict[int, list[Source]] = defaultdict(list)
-        for source, s in last_reader.items():
-            ends[s].append(source)
-        free: dict[int, list[int]] = defaultdict(list)  # free blocks by size
-        size_of: dict[Source, int] = {}
-        for s, step in enumerate(self.steps):
-            for b, block in enumerate(step.blocks if isinstance(step, Chunk) else ()):
-                source = ("chunk", s, b)
-                size_of[source] = size = -(-len(block) // GRAIN) * GRAIN
-                if free[size]:
-                    self.base[source] = free[size].pop()
-                else:
-                    self.base[source] = self.top
-                    self.top += size
-            for source in ends[s]:
-                free[size_of[source]].append(self.base[source])
+                home = source[1] if source[0] == "chunk" else made.get(source)
+                if home is not None and home != s:
+                    last[source] = max(self._read_until(s, home), last.get(source, 0))
+        last.update({source: len(self.steps) for source, _ in outputs if source[0] in ("chunk", "repeat")})
+        return last
 
     def _write_turn(self, turn: Turn, slots: list[int | None]) -> None:
         """What a place in a repeat moves where."""
@@ -220,6 +221,44 @@ class _Layout:
             return
         first = self.base["repeat", turn.repeat.number]
         turn.copies = [(slot, first + k) for k, slot in enumerate(slots) if slot is not None and slot != first + k]
+
+
+def _blocks(s: int, step: Step) -> list[tuple[Source, int]]:
+    """The blocks that begin with a step, and their sizes."""
+    if isinstance(step, Chunk):
+        return [(("chunk", s, b), len(block)) for b, block in enumerate(step.blocks)]
+    if isinstance(step, Turn) and step.kind == "begin":
+        return [(("repeat", step.repeat.number), step.repeat.size + 1)]
+    return []
+
+
+class _Memory:
+    """Slots that are taken and given back: the lowest place that is large enough keeps the workspace small."""
+
+    def __init__(self, top: int) -> None:
+        self.top = top
+        self.free: list[tuple[int, int]] = []  # begin and end, in order
+
+    def take(self, size: int) -> int:
+        for k, (begin, end) in enumerate(self.free):
+            if end - begin >= size:
+                self.free[k : k + 1] = [(begin + size, end)] if end - begin > size else []
+                return begin
+        begin = self.top
+        if self.free and self.free[-1][1] == self.top:
+            begin = self.free.pop()[0]
+        self.top = begin + size
+        return begin
+
+    def give(self, begin: int, size: int) -> None:
+        end = begin + size
+        k = bisect_right(self.free, (begin, end))
+        if k < len(self.free) and self.free[k][0] == end:
+            end = self.free.pop(k)[1]
+        if k > 0 and self.free[k - 1][1] == begin:
+            k -= 1
+            begin = self.free.pop(k)[0]
+        self.free.insert(k, (begin, end))
 
 
 def _loops(steps: list[Step]) -> list[list[tuple[int, int]]]:

@@ -19,6 +19,7 @@ from featherweight.compiler.fuse import Program
 from featherweight.compiler.graph import Repeat, operands
 
 ELEMENTARY = frozenset(("sin", "cos"))
+SMALL = 64  # operations: what is smaller is not worth a function of its own
 
 # a block of slots: ("input", k) or from a part on ("input", k, start), ("chunk", k, block), ("repeat", k),
 # ("literal",), and for each elementary level ("argument", level), ("sin", level), ("cos", level)
@@ -205,7 +206,11 @@ class Schedule:
                 steps += self._repeat(nodes[0])
             else:
                 nodes = [i for u in piece for i in units[u][1]]
-                steps += [Chunk(nodes[k : k + self.limit]) for k in range(0, len(nodes), self.limit)]
+                before = steps[-1] if steps else None
+                if isinstance(before, Chunk) and len(before.nodes) + len(nodes) <= min(SMALL, self.limit):
+                    before.nodes += nodes
+                else:
+                    steps += [Chunk(nodes[k : k + self.limit]) for k in range(0, len(nodes), self.limit)]
         return steps
 
     def _repeat(self, node: int) -> list[Step]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from featherweight.contact.surfaces import Plane, Surface, frame
 from featherweight.model import Model, Tree
+from featherweight.model.parameters import GROUND_FRICTION
 from featherweight.spatial import Force, Matrix, Transform, Vector
 
 
@@ -33,12 +34,12 @@ class ContactModel:
 
     Args:
         ground: a surface, or several.
-        friction: coefficient μ where the surface has none.
+        friction: coefficient μ where the surface has none; a parameter "ground.friction" of the robot takes its place.
         restitution: e where the surface has none.
     """
 
     ground: Surface | Sequence[Surface] = field(default_factory=Plane)
-    friction: float = 0.8
+    friction: float = GROUND_FRICTION
     restitution: float = 0.0
 
     def __post_init__(self) -> None:
@@ -62,9 +63,9 @@ class ContactModel:
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any],
+        state: Sequence[Any], going: Any = True,
     ) -> Outcome:  # fmt: skip
-        """One step of the robot with contact, over any scalar."""
+        """One step of the robot with contact, over any scalar; where it is not `going`, nobody looks at the result."""
         raise NotImplementedError
 
     @property
@@ -78,7 +79,7 @@ class Meeting:
 
     point: int
     body: int
-    friction: float
+    friction: Any
     restitution: float
     z: Any
     frame: Matrix  # rows: normal, and two directions along the surface
@@ -94,6 +95,7 @@ class Meeting:
 def meetings(contact: ContactModel, model: Model, tree: Tree, X_0: Sequence[Transform]) -> list[Meeting]:
     """Every point with every surface."""
     found = []
+    friction = contact.friction if tree.ground_friction is None else tree.ground_friction
     for k, point in enumerate(model.contact_points):
         tree.mark()
         X = X_0[point.body]
@@ -105,7 +107,7 @@ def meetings(contact: ContactModel, model: Model, tree: Tree, X_0: Sequence[Tran
             found.append(
                 Meeting(
                     k, point.body,
-                    contact.friction if surface.friction is None else surface.friction,
+                    friction if surface.friction is None else surface.friction,
                     contact.restitution if surface.restitution is None else surface.restitution,
                     height - point.radius, frame(n), place, X,
                 )

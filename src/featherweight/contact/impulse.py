@@ -73,7 +73,7 @@ class Impulse(ContactModel):
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any],
+        state: Sequence[Any], going: Any = True,
     ) -> Outcome:  # fmt: skip
         solved = tree.damped(v, h)
         passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
@@ -86,6 +86,7 @@ class Impulse(ContactModel):
         some: Any = False
         for one in (*touching, *(row.acts for row in rows)):
             some = some | one
+        some = some & going  # a lane that has failed must not cost sweeps
         n, nc = len(state), len(met)
 
         def solve() -> list[Any]:

@@ -12,6 +12,8 @@ import numpy as np
 from featherweight.model import Model, Tree
 from featherweight.scalar import maximum, minimum, where
 
+REACH = 50.0  # velocity [rad/s or m/s] with which a joint may come to its end in a step
+
 
 @dataclass(frozen=True)
 class Row:
@@ -35,13 +37,14 @@ class Limit:
     upper: float
 
     def at(self, settings: Any, tree: Tree, q: Sequence[Any], h: Any) -> Row:
-        """The row at a configuration: at one end or the other, if at any."""
+        """The row of the nearer end, if that can be reached within the step: a joint may come as far as its end and no
+        further. Beyond it, it recovers."""
         x = q[self.coordinate]
-        low = x <= self.lower
-        depth = maximum(self.lower - x, x - self.upper)
-        recover = minimum(settings.recovery * (depth - settings.slop), settings.recovery_speed)
-        acts, sign = low | (x >= self.upper), where(low, 1.0, -1.0)
-        return Row(self.dof, self.body, acts, sign, maximum(recover, 0.0))
+        low = x - self.lower < self.upper - x
+        gap = where(low, x - self.lower, self.upper - x)
+        recover = minimum(settings.recovery * (-gap - settings.slop), settings.recovery_speed)
+        wanted = where(gap > 0, -gap / h, maximum(recover, 0.0))
+        return Row(self.dof, self.body, gap <= REACH * h, where(low, 1.0, -1.0), wanted)
 
 
 def rows_of(model: Model) -> list[Limit]:

@@ -1,63 +1,25 @@
-"""The contact problem of one step: Gauss-Seidel over contacts, each solved for itself."""
+"""The contact problem of one step: Gauss-Seidel over contacts, each solved for itself (`local`), and what they do to
+each other (`coupling`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, parent_columns
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on
 from featherweight.algorithms.contact_inertia import response
 from featherweight.algorithms.linear import combine
 from featherweight.contact.contact_model import Meeting
+from featherweight.contact.coupling import ByPushes, ByVelocities, Coupling
 from featherweight.contact.joint_rows import Row
+from featherweight.contact.local import Contact, JointRow, dot
 from featherweight.model import Tree
-from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, when, where
+from featherweight.scalar import maximum, minimum, repeat, sqrt, when, where
 from featherweight.spatial import Force, Motion
 
 FEW = 6  # contacts
-SLIDES = 3  # inner steps for a contact that slides; with 1, settling robots take half as many sweeps again
 SOFT, TINY = 1e-10, 1e-30  # softness of a contact, as a part of its mobility and beside it [1/kg]
-
-
-@dataclass(frozen=True)
-class _Contact:
-    """A touching point: three rows T = L⁻¹ t and Y = T / d by degree of freedom, G = T Yᵀ and its inverse, and the
-    free velocity less v*."""
-
-    dofs: tuple[int, ...]
-    T: list[list[Any]]
-    Y: list[list[Any]]
-    G: list[Any]  # nn, n1, n2, 11, 12, 22
-    inverse: list[Any]
-    e: list[Any]
-    rho: Any  # step along the surface: less than 1 over the largest eigenvalue of G_tt
-    per_n: Any  # step along the normal while it slides: 1 / G_nn, or less where friction works against it
-
-    def flat(self) -> list[Any]:
-        rows = [y for row in (*self.T, *self.Y) for y in row]
-        return [*rows, *self.G, *self.inverse, *self.e, self.rho, self.per_n]
-
-    @staticmethod
-    def of(dofs: tuple[int, ...], values: Sequence[Any]) -> _Contact:
-        n = len(dofs)
-        rows, rest = [list(values[k * n : (k + 1) * n]) for k in range(6)], values[6 * n :]
-        return _Contact(
-            dofs, rows[:3], rows[3:], list(rest[:6]), list(rest[6:12]), list(rest[12:15]), rest[15], rest[16]
-        )
-
-
-@dataclass(frozen=True)
-class _Joint:
-    """A row of a joint: T and Y by degree of freedom, G = T Yᵀ, 1 / G, and the free velocity less what is wanted."""
-
-    dofs: tuple[int, ...]
-    T: list[Any]
-    Y: list[Any]
-    G: Any
-    inverse: Any
-    e: Any
 
 
 class Solver:
@@ -76,26 +38,35 @@ class Solver:
 
     def solve(self, warm: Sequence[Any]) -> list[Any]:
         """New velocities, impulses, slip speeds, squared residual, sweeps."""
+        coupling = self._coupling()
+        acts = [touches for touches in self.touching for _ in range(3)] + [row.acts for row in self.rows]
+        impulses = [where(act, x, 0.0) for act, x in zip(acts, warm, strict=True)]
+        shared = coupling.start(impulses)
+        size, tolerance = len(shared), self.model.tolerance * self.model.tolerance
+
+        def sweep(carry: list[Any]) -> list[Any]:
+            shared, impulses, worst = coupling.sweep(carry[:size], carry[size:-2])
+            return [*shared, *impulses, worst, carry[-1] + 1.0]
+
+        last = repeat(
+            sweep, [*shared, *impulses, 1e300, 0.0], until=lambda c: c[-2] <= tolerance, at_most=self.model.iterations
+        )
+        shared, impulses = last[:size], last[size:-2]
+        pushed = self._response(coupling.pushes(shared, impulses))
+        moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
+        slips = []
+        for k, touches in enumerate(self.touching):
+            slips += self._if(touches, partial(self._slip, coupling, shared, k), [0.0])
+        return [*moved, *impulses, *slips, *last[-2:]]
+
+    def _coupling(self) -> Coupling:
         contacts = []
         for m, touches, dofs in zip(self.met, self.touching, self.dofs, strict=True):
             self.tree.mark()
-            contacts.append(_Contact.of(dofs, self._if(touches, partial(self._values, m, dofs), None)))
-        joints = [self._joint(row) for row in self.rows]
-        acts = [self.touching[k] for k in range(len(contacts)) for _ in range(3)] + [row.acts for row in self.rows]
-        impulses = [where(act, x, 0.0) for act, x in zip(acts, warm, strict=True)]
-        s = self._warm(contacts, joints, impulses)
-        size, tolerance = len(self.all), self.model.tolerance * self.model.tolerance
-        carry = [*(s[d] for d in self.all), *impulses, 1e300, 0.0]
-        last = repeat(
-            lambda c: self._sweep(contacts, joints, c), carry, until=lambda c: c[-2] <= tolerance,
-            at_most=self.model.iterations,
-        )  # fmt: skip
-        s, impulses = dict(zip(self.all, last[:size], strict=True)), last[size:-2]
-        moved = [x + dx for x, dx in zip(self.free, self._response(s), strict=True)]
-        slips = []
-        for contact, touches in zip(contacts, self.touching, strict=True):
-            slips += self._if(touches, partial(self._slip, contact, s), [0.0])
-        return [*moved, *impulses, *slips, *last[-2:]]
+            contacts.append(Contact.of(dofs, self._if(touches, partial(self._values, m, dofs), None)))
+        kind = ByVelocities if len(self.met) <= FEW else ByPushes
+        friction, joints = [m.friction for m in self.met], [self._joint(row) for row in self.rows]
+        return kind(self.tree, contacts, friction, self.touching, joints, self.rows, self.all)
 
     def _if(self, touches: Any, body: Callable[[], list[Any]], otherwise: Sequence[Any] | None) -> list[Any]:
         """Of many contacts, most are open: skip those. Of few, doing without the skipping is faster."""
@@ -104,18 +75,12 @@ class Solver:
         values = body()
         return values if otherwise is None else [where(touches, a, b) for a, b in zip(values, otherwise, strict=True)]
 
-    def _warm(self, contacts: Sequence[_Contact], joints: Sequence[_Joint], impulses: Sequence[Any]) -> dict[int, Any]:
-        """s of the impulses of the last step."""
-        s: dict[int, Any] = dict.fromkeys(self.all, 0.0)
-        for k, (contact, touches) in enumerate(zip(contacts, self.touching, strict=True)):
-            pushed = partial(self._pushed, contact, impulses[3 * k : 3 * k + 3], dict(s))
-            s.update(zip(contact.dofs, self._if(touches, pushed, [s[d] for d in contact.dofs]), strict=True))
-        for joint, impulse in zip(joints, impulses[3 * len(contacts) :], strict=True):
-            for d, y in zip(joint.dofs, joint.Y, strict=True):
-                s[d] = s[d] + y * impulse
-        return s
+    @staticmethod
+    def _slip(coupling: Coupling, shared: Sequence[Any], k: int) -> list[Any]:
+        x, y = coupling.slip(shared, k)
+        return [sqrt(x * x + y * y)]
 
-    def _joint(self, row: Row) -> _Joint:
+    def _joint(self, row: Row) -> JointRow:
         """A unit impulse of a joint, carried to the root."""
         tree, bodies, joint = self.tree, self.bodies, self.tree.joints[row.body]
         tree.mark()
@@ -123,16 +88,17 @@ class Solver:
         T, Y = _pushes(bodies, row.body, unit)
         parent = tree.parent[row.body]
         if parent > 0:
-            felt = parent_columns(bodies.X[row.body], bodies.U[row.body], joint)
-            above = _carried(tree, bodies, parent, combine(felt, bodies.D[row.body].backward(Y)) * -1.0)
+            answer = bodies.D[row.body].backward(Y)
+            F = handed_on(bodies.X[row.body], Force.zero(), bodies.U[row.body], answer, joint)
+            above = _carried(tree, bodies, parent, F)
             T, Y = T + above[0], Y + above[1]
-        G = _dot(T, Y)
-        return _Joint(dofs_of(tree, row.body), T, Y, G, 1.0 / G, row.sign * self.free[row.dof] - row.wanted)
+        G = dot(T, Y)
+        return JointRow(dofs_of(tree, row.body), T, Y, G, 1.0 / G, row.sign * self.free[row.dof] - row.wanted)
 
     def _values(self, m: Meeting, dofs: tuple[int, ...]) -> list[Any]:
         return self._contact(m, dofs).flat()
 
-    def _contact(self, m: Meeting, dofs: tuple[int, ...]) -> _Contact:
+    def _contact(self, m: Meeting, dofs: tuple[int, ...]) -> Contact:
         model, tree = self.model, self.tree
         pushes = [m.force(row) for row in m.frame]
         recover = minimum(-model.recovery * (m.z + model.slop), model.recovery_speed)
@@ -143,7 +109,7 @@ class Solver:
         e = [self.after[m.body].dot(F) for F in pushes]
         e[0] = e[0] - wanted
         T, Y = zip(*(_carried(tree, self.bodies, m.body, F) for F in pushes), strict=True)
-        nn, n1, n2, o11, o12, o22 = (_dot(T[r], Y[c]) for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
+        nn, n1, n2, o11, o12, o22 = (dot(T[r], Y[c]) for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
         # a point may not be free to move in all directions: a trace of softness keeps the inverse finite
         soft = SOFT * (nn + o11 + o22) + TINY
         nn, o11, o22 = nn + soft, o11 + soft, o22 + soft
@@ -153,7 +119,7 @@ class Solver:
         determinant, widest = nn * a + n1 * b + n2 * c, maximum(o11, o22) + abs(o12)
         # a normal impulse changes the friction, which changes the normal velocity by up to μ |G_nt|: where that is more
         # than G_nn a full step would be turned back by as much and more, for ever
-        stiff = maximum(nn, 0.5 * nn + m.friction * sqrt(n1 * n1 + n2 * n2))
+        stiff = maximum(nn, 0.5 * nn + m.friction * (abs(n1) + abs(n2)))
         together = 1.0 / (determinant * (widest * stiff))
         scale, rho, per_n = (
             together * (widest * stiff),
@@ -161,64 +127,7 @@ class Solver:
             together * (determinant * widest),
         )
         inverse = [x * scale for x in (a, b, c, d, f, g)]
-        return _Contact(dofs, list(T), list(Y), [nn, n1, n2, o11, o12, o22], inverse, e, rho, per_n)
-
-    @staticmethod
-    def _pushed(contact: _Contact, impulse: Sequence[Any], s: dict[int, Any]) -> list[Any]:
-        """s with the share of an impulse."""
-        return [
-            s[d] + impulse[0] * n + impulse[1] * a + impulse[2] * b
-            for d, n, a, b in zip(contact.dofs, *contact.Y, strict=True)
-        ]
-
-    @staticmethod
-    def _error(contact: _Contact, s: dict[int, Any]) -> list[Any]:
-        """v⁺ - v* at a contact."""
-        return [e + _dot(row, [s[d] for d in contact.dofs]) for e, row in zip(contact.e, contact.T, strict=True)]
-
-    def _slip(self, contact: _Contact, s: dict[int, Any]) -> list[Any]:
-        _, x, y = self._error(contact, s)
-        return [sqrt(x * x + y * y)]
-
-    def _sweep(self, contacts: Sequence[_Contact], joints: Sequence[_Joint], carry: list[Any]) -> list[Any]:
-        """Each contact and each row once."""
-        size = len(self.all)
-        s, impulses, sweeps = dict(zip(self.all, carry[:size], strict=True)), carry[size:-2], carry[-1]
-        worst: Any = 0.0
-        for k, (contact, touches, m) in enumerate(zip(contacts, self.touching, self.met, strict=True)):
-            self.tree.mark()
-            own = impulses[3 * k : 3 * k + 3]
-            update = partial(self._contact_again, contact, m.friction, own, dict(s), worst)
-            new = self._if(touches, update, [*(s[d] for d in contact.dofs), *own, worst])
-            s.update(zip(contact.dofs, new[:-4], strict=True))
-            impulses[3 * k : 3 * k + 3], worst = new[-4:-1], new[-1]
-        for k, (joint, row) in enumerate(zip(joints, self.rows, strict=True), 3 * len(contacts)):
-            self.tree.mark()
-            again = partial(self._joint_again, joint, impulses[k], dict(s), worst)
-            new = when(row.acts, again, [*(s[d] for d in joint.dofs), impulses[k], worst])
-            s.update(zip(joint.dofs, new[:-2], strict=True))
-            impulses[k], worst = new[-2:]
-        return [*(s[d] for d in self.all), *impulses, worst, sweeps + 1.0]
-
-    def _contact_again(
-        self, contact: _Contact, mu: float, own: Sequence[Any], s: dict[int, Any], worst: Any
-    ) -> list[Any]:
-        """s, the impulse and the worst error after one contact was solved again."""
-        new = _one(contact, own, self._error(contact, s), mu)
-        n, x, y = change = [x - y for x, y in zip(new, own, strict=True)]
-        nn, n1, n2, o11, o12, o22 = contact.G
-        error = [nn * n + n1 * x + n2 * y, n1 * n + o11 * x + o12 * y, n2 * n + o12 * x + o22 * y]  # put right by it
-        return [*self._pushed(contact, change, s), *new, maximum(worst, _dot(error, error))]
-
-    @staticmethod
-    def _joint_again(joint: _Joint, own: Any, s: dict[int, Any], worst: Any) -> list[Any]:
-        """The same for a row of a joint."""
-        e = joint.e + _dot(joint.T, [s[d] for d in joint.dofs])
-        new = maximum(own - e * joint.inverse, 0.0)
-        change = new - own
-        error = change * joint.G
-        pushed = [s[d] + y * change for d, y in zip(joint.dofs, joint.Y, strict=True)]
-        return [*pushed, new, maximum(worst, error * error)]
+        return Contact(dofs, list(T), list(Y), [nn, n1, n2, o11, o12, o22], inverse, e, rho, per_n)
 
     def _response(self, s: dict[int, Any]) -> list[Any]:
         """M⁻¹ Jᵀ λ."""
@@ -228,55 +137,6 @@ class Solver:
             if joint.v.start in s:
                 y[i] = self.bodies.D[i].backward(own)
         return response(self.tree, self.bodies, y)
-
-
-def _one(c: _Contact, own: Sequence[Any], e: Sequence[Any], mu: float) -> list[Any]:
-    """The impulse that solves one contact while the others stay as they are; e is v⁺ - v* with its own as it is."""
-    nn, n1, n2, o11, o12, o22 = c.G
-    l_n, l_1, l_2 = own
-
-    # open: even without an impulse the point leaves
-    b = [e[0] - (nn * l_n + n1 * l_1 + n2 * l_2), e[1] - (n1 * l_n + o11 * l_1 + o12 * l_2)]
-    b.append(e[2] - (n2 * l_n + o12 * l_1 + o22 * l_2))
-    opens = b[0] >= 0
-
-    # sticking: no velocity is left
-    a = c.inverse
-    t_n = l_n - (a[0] * e[0] + a[1] * e[1] + a[2] * e[2])
-    t_1 = l_1 - (a[1] * e[0] + a[3] * e[1] + a[4] * e[2])
-    t_2 = l_2 - (a[2] * e[0] + a[4] * e[1] + a[5] * e[2])
-    sticks = (t_n >= 0) & (t_1 * t_1 + t_2 * t_2 <= (mu * mu) * t_n * t_n)
-
-    def slide() -> list[Any]:
-        n, x, y = l_n, l_1, l_2
-        for _ in range(SLIDES):
-            n = maximum(0.0, n - (b[0] + nn * n + n1 * x + n2 * y) * c.per_n)
-            v_1, v_2 = b[1] + n1 * n + o11 * x + o12 * y, b[2] + n2 * n + o12 * x + o22 * y
-            x, y = _in_disc(x - c.rho * v_1, y - c.rho * v_2, mu * n)
-        return [n, x, y]
-
-    slides = when(logical_not(opens | sticks), slide, [t_n, t_1, t_2])
-    return [where(opens, 0.0, x) for x in slides]
-
-
-def _in_disc(x: Any, y: Any, radius: Any) -> tuple[Any, Any]:
-    """The nearest point of a disc."""
-    square = x * x + y * y
-    outside = square > radius * radius
-
-    def pulled() -> list[Any]:
-        scale = radius / sqrt(where(outside, square, 1.0))
-        return [x * scale, y * scale]
-
-    inner = when(outside, pulled, [x, y])
-    return inner[0], inner[1]
-
-
-def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    total: Any = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
 
 
 def dofs_of(tree: Tree, body: int) -> tuple[int, ...]:
@@ -307,6 +167,5 @@ def _carried(tree: Tree, bodies: ArticulatedTree, body: int, F: Force) -> tuple[
         T += own
         Y += answer
         if tree.parent[i] > 0:
-            felt = parent_columns(bodies.X[i], bodies.U[i], tree.joints[i])
-            F = bodies.X[i].back(F) - combine(felt, bodies.D[i].backward(answer))  # χᵀ F
+            F = handed_on(bodies.X[i], F, bodies.U[i], bodies.D[i].backward(answer), tree.joints[i])
     return T, Y

@@ -50,7 +50,7 @@ class SpringDamper(ContactModel):
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any],
+        state: Sequence[Any], going: Any = True,
     ) -> Outcome:  # fmt: skip
         met, forces, deflections, slips = self._forces(model, tree, q, v, h, state)
         kept = [Vector(*deflections[3 * k : 3 * k + 3]) for k in range(len(met))]

@@ -50,7 +50,7 @@ MASS_MATRIX_INVERSE = Quantity(
     ("q",),
     lambda model: [(model.nv, model.nv)],
     _inverse,
-    chunk_limit=100,  # measured: blocks of products keep what they read in registers
+    chunk_limit=64,  # measured: blocks of products keep what they read in registers
 )
 SOLVE_MASS_MATRIX = Quantity("solve_mass_matrix", ("q", "b"), lambda model: [(model.nv,)], _solve)
 BIAS_FORCE = Quantity("bias_force", ("q", "v"), lambda model: [(model.nv,)], _bias)

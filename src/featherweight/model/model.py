@@ -285,6 +285,7 @@ class Model:
             mark=mark,
             nv=self.nv,
             coupled=any(not j.independent for j in self.joints),
+            ground_friction=given["ground.friction"][0] if "ground.friction" in given else None,
         )
 
     @staticmethod

@@ -15,6 +15,7 @@ from featherweight.spatial import RigidInertia, Symmetric, Vector
 if TYPE_CHECKING:
     from featherweight.model.model import JointInfo, Model, Part
 
+GROUND_FRICTION = 0.8  # μ of contact if nothing else is said
 OF_LINKS = {"mass": (), "com": (3,), "moment": (3, 3)}
 OF_JOINTS = ("position", "armature", "damping", "friction", "stiffness", "rest")
 
@@ -50,6 +51,7 @@ def declared(model: Model, names: Iterable[Any]) -> dict[str, Parameter]:
 def possible(model: Model) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Shape and value of every constant that can be declared a parameter, by name."""
     known: dict[str, tuple[tuple[int, ...], Any]] = {"gravity": ((3,), model.gravity_vector)}
+    known["ground.friction"] = (), GROUND_FRICTION
     rotors = {f"{joint.name}.rotor" for joint in model.joints}  # they are in three places: not to be given
     for part in model.parts:
         if part.link in rotors:

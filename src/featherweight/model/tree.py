@@ -26,6 +26,7 @@ class Tree:
     mark: Callable[[], None]  # told where a new piece of the program begins
     nv: int
     coupled: bool  # several joints may share a coordinate
+    ground_friction: Any = None  # μ where a parameter gives it
 
     def outward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every parent before its children."""

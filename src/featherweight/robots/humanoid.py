@@ -132,8 +132,9 @@ CENTRAL = ("world", *(segment.name for segment in TRUNK))
 
 
 def humanoid(
-    *, height: float = USUAL_HEIGHT, mass: float = USUAL_MASS, ball_joints: bool = False, armature: float = 0.0
-) -> Model:
+    *, height: float = USUAL_HEIGHT, mass: float = USUAL_MASS, ball_joints: bool = False, armature: float = 0.0,
+    stiffening: float = 1.0,
+) -> Model:  # fmt: skip
     """A person of that height [m] and mass [kg]: 16 segments, 31 hinges on a free pelvis, 24 contact points.
 
     At q = 0 it stands upright with its arms hanging, x forward, y left, z up. The base is midway between the hips: the
@@ -147,7 +148,8 @@ def humanoid(
     position: no slices, and a quaternion for each in place of three angles.
 
     Nothing drives the joints; `armature` [kg m²] is what motors would add to each of their axes. The damping, in
-    `passive_force`, is that of a limp body; it and the limits of effort grow with size, so that all sizes move alike.
+    `passive_force`, is that of a limp body, times `stiffening`; it and the limits of effort grow with size, so that all
+    sizes move alike.
 
     >>> import featherweight as fw
     >>> robot = fw.robots.humanoid(height=1.80, mass=80)
@@ -162,7 +164,7 @@ def humanoid(
     if not isinstance(ball_joints, bool):
         raise ModelError(f"ball_joints: expected True or False, got {ball_joints!r}")
     strength = m * h / (USUAL_MASS * USUAL_HEIGHT)  # as weight times length
-    drag = strength * (h / USUAL_HEIGHT) ** 0.5  # and times the duration of a swing
+    drag = _positive("stiffening", stiffening) * strength * (h / USUAL_HEIGHT) ** 0.5  # and times a swing's duration
     builder = Builder("humanoid")
     for prefix, side, segments, points in (
         ("", 1, TRUNK, TRUNK_POINTS),

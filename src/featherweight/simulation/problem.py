@@ -197,7 +197,8 @@ def _begin(model: Model, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
             own = q[:, joint.q]
             check = joint.kind.check([own[:, k] for k in range(own.shape[1])])
             bad = bad | (np.broadcast_to(check, bad.shape) != 0)
-    q, v = np.where(bad[:, None], model.neutral(), q), np.where(bad[:, None], 0.0, v)
+    q, v = np.array(q), np.array(v)
+    q[bad], v[bad] = model.neutral(), 0.0
     clock = np.zeros((len(q), 3))
     clock[:, 1], clock[:, 2] = np.where(bad, float(Status.BAD_INPUT), 0.0), np.where(bad, 0.0, -1.0)
     return [q, v, clock]

@@ -36,7 +36,7 @@ class Run:
         for states, first in zip(self.history, p.carry, strict=False):
             states[:, 0] = first
         self.records = [empty((p.count, p.samples, *shape)) for shape in p.records]
-        self.now = [np.array(c) for c in p.carry]  # the whole carry after k steps
+        self.now = list(p.carry)  # the whole carry after k steps; never written to
         self.last = self.now[RECORDED:]  # what is not recorded, at the last sample
         self._begun: deque[tuple[int, list[np.ndarray]]] = deque()  # carries that a failure may need again
 
@@ -64,7 +64,7 @@ class Run:
             states = [states[:, i : i + samples + 1] for states in self.history]
             records = [record[:, i : i + samples] for record in self.records]
             self._steps(samples * p.every, p.every, [*states, *rest], records)
-            now = [*(np.array(s[:, -1]) for s in states), *rest]
+            now = [*(s[:, -1] for s in states), *rest]
             self._set(k=self.k + samples * p.every, done=i + samples, now=now, last=rest)
             return
         part = min(steps, p.every - begun)

@@ -153,7 +153,7 @@ def _step(
     if means.contact is None:
         new_q, new_v = _free_step(tree, means.integrator, q, v, tau, dt)
     else:
-        outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"])
+        outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], status == 0)
         new_q, new_v, converged = outcome.q, outcome.v, outcome.converged
         extra = [outcome.state]
         force = [number for vector in outcome.force for number in vector]

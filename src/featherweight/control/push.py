@@ -1,0 +1,57 @@
+"""Pushes: an outside force on a body for a while, added to what a controller asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from featherweight.dynamics import jacobian
+from featherweight.model import Model
+from featherweight.scalar import where
+from featherweight.simulation import Compiled, compiled
+
+
+def pushed(
+    control: Compiled, model: Model, frame: str, *, force: Any, start: Any = 0.0, duration: Any = 0.2
+) -> Compiled:
+    """The same controller on a robot that is pushed: τ + Jᵀ F while start ≤ t < start + duration.
+
+    The push acts as a generalised force, also on a base that nothing drives, so it is seen in `run.tau`.
+
+    Args:
+        control: what drives the robot.
+        model: the robot.
+        frame: name of a link, joint or contact point whose origin is pushed.
+        force: F in the world's axes [N], shape (3,) or (…, 3) for a batch.
+        start: [s], shape () or (…).
+        duration: [s], shape () or (…).
+    """
+    if not isinstance(control, Compiled):
+        raise TypeError(f"control: expected a compiled controller, got {type(control).__name__}; see fw.compiled")
+    frame = model.frame(frame).name
+    push = _row(force, start, duration)
+    own = control.parameters.shape[-1]
+    batch = np.broadcast_shapes(push.shape[:-1], control.parameters.shape[:-1])
+    parameters = np.concatenate(
+        [np.broadcast_to(a, (*batch, a.shape[-1])) for a in (control.parameters, push)], axis=-1
+    )
+
+    def function(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
+        tau, after = control.function(t, q, v, x, p[:own])
+        f, begin, end = p[own : own + 3], p[own + 3], p[own + 4]
+        J = jacobian(model, q, frame, "world_aligned")[:3]
+        acts = (t >= begin) & (t < end)
+        return np.array([a + where(acts, b, 0.0) for a, b in zip(tau, J.T @ f, strict=True)], dtype=object), after
+
+    return compiled(function, state=control.state, parameters=parameters)
+
+
+def _row(force: Any, start: Any, duration: Any) -> np.ndarray:
+    """F, begin and end of pushes, shape (…, 5)."""
+    force, start, duration = (np.asarray(a, dtype=float) for a in (force, start, duration))
+    if force.shape[-1:] != (3,) or not all(np.isfinite(a).all() for a in (force, start, duration)):
+        raise ValueError(f"force: expected finite numbers, shape (…, 3), with start and duration, got {force.shape}")
+    batch = np.broadcast_shapes(force.shape[:-1], start.shape, duration.shape)
+    times = [np.broadcast_to(a, batch)[..., None] for a in (start, start + duration)]
+    return np.concatenate([np.broadcast_to(force, (*batch, 3)), *times], axis=-1)

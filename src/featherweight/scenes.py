@@ -1,0 +1,143 @@
+"""Scenes: a robot, where it begins, the ground, and what drives it, ready to be simulated.
+
+>>> import featherweight as fw
+>>> scene = fw.scenes.trot()
+>>> run = fw.simulate(scene.model, scene.q, scene.v, duration=0.01, **scene.means)
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import acos, atan2, cos, sin
+from typing import Any
+
+import numpy as np
+
+from featherweight import control, robots
+from featherweight.contact import Box, ContactModel, Heightfield, Impulse, Plane, SpringDamper, Surface
+from featherweight.dynamics import frame_pose
+from featherweight.model import Model, Placement
+from featherweight.simulation import Compiled
+from featherweight.simulation.actuators import Actuators, EffortLimits
+
+THIGH, SHANK = 0.209, 0.195  # of the Mini Cheetah [m]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is simulated: a model, its first state (…, nq), (…, nv), and the keywords for `simulate` or `rollout`."""
+
+    model: Model
+    q: np.ndarray
+    v: np.ndarray
+    duration: float  # [s], to see what it is about
+    dt: float
+    contact: ContactModel
+    control: Compiled | None = None
+    actuators: Actuators | None = None
+
+    @property
+    def means(self) -> dict[str, Any]:
+        """Keywords for `simulate` and `rollout`: dt, contact, control and actuators."""
+        return {"dt": self.dt, "contact": self.contact, "control": self.control, "actuators": self.actuators}
+
+
+def crouched(model: Model, height: float = 0.28) -> np.ndarray:
+    """The Mini Cheetah with its hips at that height [m] above its feet, which are on the ground z = 0."""
+    if not 0.05 < height < THIGH + SHANK:
+        raise ValueError(f"height: expected from 0.05 to less than {THIGH + SHANK:g} m, got {height!r}")
+    knee = acos((height**2 - THIGH**2 - SHANK**2) / (2 * THIGH * SHANK))
+    hip = -atan2(SHANK * sin(knee), THIGH + SHANK * cos(knee))
+    q = model.neutral()
+    q[2], q[7:] = height, np.tile([0.0, hip, knee], 4)
+    return q
+
+
+def trot(
+    *, velocity: Any = (0.0, 0.0, 0.0), contact: str = "impulse", ground: Surface | None = None, friction: float = 0.8
+) -> Scene:
+    """The Mini Cheetah trots in place, or with a velocity: forward, sideways [m/s], turning [rad/s].
+
+    `contact`: "impulse", in steps of 1 ms, or "spring", in steps of 0.25 ms. `ground`: a surface; None: the plane.
+    """
+    if contact not in ("impulse", "spring"):
+        raise ValueError(f'contact: expected "impulse" or "spring", got {contact!r}')
+    model = robots.mini_cheetah()
+    q = crouched(model)
+    surface = Plane() if ground is None else ground
+    kind: Any = Impulse if contact == "impulse" else SpringDamper
+    return Scene(
+        model, q, np.zeros(model.nv), 10.0, 1e-3 if contact == "impulse" else 2.5e-4,
+        kind(ground=surface, friction=friction), control.trot(model, q, velocity=velocity), EffortLimits(),
+    )  # fmt: skip
+
+
+def rough_ground(*, roughness: float = 0.02, spacing: float = 0.2, seed: int = 0) -> Heightfield:
+    """Random heights within ± roughness [m] on a grid of 12 × 12 m, flat where a robot begins at the origin."""
+    n = round(12.0 / spacing) + 1
+    heights = np.random.default_rng(seed).uniform(-roughness, roughness, (n, n))
+    x = np.linspace(-6.0, 6.0, n)
+    heights[np.ix_(np.abs(x) < 0.5, np.abs(x) < 0.5)] = 0.0
+    return Heightfield(heights, spacing, (-6.0, -6.0))
+
+
+def standing(model: Model, *, knees: float = 0.6) -> np.ndarray:
+    """The humanoid on both feet, z = 0, knees bent by an angle [rad], trunk upright."""
+    q = model.neutral()
+    for side in ("left", "right"):
+        for joint, angle in (("hip_pitch", -knees / 2), ("knee", knees), ("ankle_pitch", -knees / 2), ("elbow", -0.3)):
+            q[model.joint(f"{side}_{joint}").q] = angle
+    q[2] -= lowest(model, q)
+    return q
+
+
+def balance(*, push: Any = (0.0, 0.0, 0.0), start: float = 1.0, duration: float = 0.1) -> Scene:
+    """The humanoid stands, and is pushed at its chest with a force [N] from `start` for `duration` [s]."""
+    model = robots.humanoid()
+    q = standing(model)
+    driven = control.pushed(control.balance(model, q), model, "chest", force=push, start=start, duration=duration)
+    # four points on a rigid foot: their forces are not determined, and recovery from unequal depths would contradict
+    # itself
+    contact = Impulse(friction=0.8, tolerance=1e-5, recovery=0.0)
+    return Scene(model, q, np.zeros(model.nv), 10.0, 1e-3, contact, driven, EffortLimits())
+
+
+def ragdoll(*, count: int = 1, seed: int = 0) -> Scene:
+    """Limp humanoids in random poses fall from 0.5 to 1 m onto the ground and two boxes; a batch of `count`.
+
+    Recovery from depth is off, so that contact only takes energy; hands and feet are less light than they are (armature
+    0.05 kg m²), which the sweeps over contacts need.
+    """
+    model = robots.humanoid(armature=0.05, stiffening=2.0)
+    rng = np.random.default_rng(seed)
+    q = np.array([model.random(rng) for _ in range(count)])
+    q[:, :3] = 0.0
+    q[:, 7:] *= 0.6  # of the way from upright to anywhere within the limits
+    q[:, 2] = rng.uniform(0.5, 1.0, count) - lowest(model, q)
+    ground = (
+        Plane(),
+        Box((0.6, 0.6, 0.4), Placement((0.5, 0.3, 0.1))),
+        Box((0.5, 0.5, 0.5), Placement((-0.5, -0.3, 0.0))),
+    )
+    contact = Impulse(ground=ground, friction=0.4, tolerance=1e-3, recovery=0.0)
+    return Scene(model, q, 0.5 * rng.normal(size=(count, model.nv)), 10.0, 1e-3, contact)
+
+
+SCENES: dict[str, Callable[..., Scene]] = {"trot": trot, "balance": balance, "ragdoll": ragdoll}
+
+
+def named(name: str, **options: Any) -> Scene:
+    """The scene with this name ("trot", "balance", "ragdoll"), for a command line; options are its function's."""
+    if name not in SCENES:
+        near = difflib.get_close_matches(str(name), SCENES, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(SCENES)}"
+        raise ValueError(f"no scene named {name!r}; {hint}")
+    return SCENES[name](**options)
+
+
+def lowest(model: Model, q: Any) -> np.ndarray:
+    """Height [m] of the lowest part of the contact points, shape (…)."""
+    points = model.contact_points
+    return np.min([frame_pose(model, q, point.name).position[..., 2] - point.radius for point in points], axis=0)

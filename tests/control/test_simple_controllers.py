@@ -1,0 +1,81 @@
+"""PD with gravity compensation, operational space, controllers by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+
+
+def arm() -> fw.Model:
+    """Six joints on a fixed base."""
+    builder, parent, before = fw.Builder("arm"), "world", 0.0
+    for k, (axis, length) in enumerate(zip("zyyzyz", (0.3, 0.4, 0.1, 0.3, 0.1, 0.1), strict=True)):
+        place = fw.Placement((0, 0, before))
+        inertia = fw.Inertia.box(2.0 / (k + 1), (0.05, 0.06, length))
+        builder.add_body(f"link{k}", parent=parent, joint=fw.joints.Revolute(axis), placement=place, inertia=inertia)
+        parent, before = f"link{k}", length
+    return builder.add_frame("tool", parent=parent, placement=fw.Placement((0, 0, before))).build()
+
+
+def test_pd_with_gravity_holds_exactly_and_returns() -> None:
+    model = arm()
+    rng = np.random.default_rng(0)
+    goal = rng.uniform(-1, 1, model.nq)
+    inertia = np.diag(fw.mass_matrix(model, goal))
+    gains = {"stiffness": 30.0 * inertia, "damping": 10.0 * inertia}
+    control = fw.control.joint_pd(model, goal, **gains)
+    held = fw.simulate(model, goal, np.zeros(model.nv), duration=0.5, dt=1e-3, control=control)
+    assert np.abs(held.q - goal).max() <= 1e-12
+    run = fw.simulate(model, goal + 0.3, np.zeros(model.nv), duration=8.0, dt=1e-3, control=control)
+    assert np.abs(run.q[-1] - goal).max() <= 1e-4
+    without = fw.control.joint_pd(model, goal, **gains, gravity=False)
+    sagging = fw.simulate(model, goal, np.zeros(model.nv), duration=4.0, dt=1e-3, control=without)
+    assert np.abs(sagging.q[-1] - goal).max() >= 0.01
+
+
+def test_pd_leaves_a_free_base_alone_and_works_with_quaternions() -> None:
+    model = fw.robots.humanoid(ball_joints=True, armature=0.1)
+    goal = model.neutral()
+    q = fw.integrate(model, goal, np.r_[np.zeros(6), 0.2 * np.ones(model.nv - 6)], 1.0)
+    control = fw.control.joint_pd(model, goal, stiffness=200.0, damping=20.0, gravity=False)
+    run = fw.simulate(model, q, np.zeros(model.nv), duration=2.0, dt=1e-3, control=control)
+    assert (run.tau[:, :6] == 0).all()
+    assert np.abs(fw.difference(model, goal, run.q[-1])[6:]).max() <= 0.01
+
+
+def test_the_tool_accelerates_as_asked_whatever_the_posture_wants() -> None:
+    model = arm()
+    rng = np.random.default_rng(1)
+    goal = np.array([0.4, 0.2, 0.6])
+    for _ in range(5):
+        q, v, posture = rng.uniform(-1, 1, 6), rng.normal(size=6), rng.uniform(-2, 2, 6)
+        control = fw.control.operational_space(model, "tool", place=goal, posture=posture, softness=0.0)
+        tau, _ = control.function(0.0, q, v, np.zeros(0), goal)
+        a = fw.forward_dynamics(model, q, v, np.array(tau, dtype=float))
+        got = fw.body_acceleration(model, q, v, a, "tool", "world_aligned", classical=True)[:3]
+        rate = fw.body_velocity(model, q, v, "tool", "world_aligned")[:3]
+        expected = 100.0 * (goal - fw.frame_pose(model, q, "tool").position) - 20.0 * rate
+        assert np.abs(got - expected).max() <= 1e-8 * np.abs(expected).max()
+
+
+def test_the_tool_arrives() -> None:
+    model = arm()
+    q = np.array([0.1, 0.5, 0.8, 0.0, 0.4, 0.0])
+    goal = fw.frame_pose(model, q, "tool").position + np.array([0.05, -0.1, 0.08])
+    control = fw.control.operational_space(model, "tool", place=goal, posture=q)
+    run = fw.simulate(model, q, np.zeros(6), duration=3.0, dt=1e-3, control=control)
+    assert np.abs(fw.frame_pose(model, run.q[-1], "tool").position - goal).max() <= 1e-4
+
+
+def test_controllers_have_names() -> None:
+    model = fw.robots.mini_cheetah()
+    q = fw.scenes.crouched(model)
+    control = fw.control.named("trot", model, q, velocity=(0.1, 0.0, 0.0))
+    assert control.parameters.tolist() == [0.1, 0.0, 0.0]
+    with pytest.raises(ValueError, match=r"no controller named 'trott'; did you mean 'trot'\?"):
+        fw.control.named("trott", model, q)
+    assert fw.scenes.named("ragdoll", count=3).q.shape == (3, 38)
+    with pytest.raises(ValueError, match=r"no scene named 'trott'; did you mean 'trot'\?"):
+        fw.scenes.named("trott")
