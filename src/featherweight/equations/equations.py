@@ -60,8 +60,8 @@ class Equations:
     def of(method: str, mechanism: Mechanism, loads: Loads, **parts: Any) -> Equations:
         """What a derivation found, if it can be solved for the accelerations."""
         symbols = {name: column(getattr(mechanism, name)) for name in "qva"}
-        known = {"model": mechanism.model, "inputs": loads.inputs, "mechanism": mechanism, "loads": loads}
-        equations = Equations(method=method, **symbols, **known, **parts)
+        parts |= {"model": mechanism.model, "inputs": loads.inputs, "mechanism": mechanism, "loads": loads}
+        equations = Equations(method=method, **symbols, **parts)
         _check_regular(equations)
         return equations
 
