@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.scalar import logical_not, maximum, sqrt, when, where
+from featherweight.scalar import logical_not, maximum, minimum, sqrt, when, where
 
-SLIDES = 3  # inner steps for a contact that slides; with 1, settling robots take half as many sweeps again
+TURNS = 2  # Newton steps for the direction of sliding
+TINY = 1e-30
 
 
 @dataclass(frozen=True)
@@ -22,20 +23,16 @@ class Contact:
     G: list[Any]  # nn, n1, n2, 11, 12, 22
     inverse: list[Any]
     e: list[Any]
-    rho: Any  # step along the surface: less than 1 over the largest eigenvalue of G_tt
-    per_n: Any  # step along the normal while it slides: 1 / G_nn, or less where friction works against it
 
     def flat(self) -> list[Any]:
         rows = [y for row in (*self.T, *self.Y) for y in row]
-        return [*rows, *self.G, *self.inverse, *self.e, self.rho, self.per_n]
+        return [*rows, *self.G, *self.inverse, *self.e]
 
     @staticmethod
     def of(dofs: tuple[int, ...], values: Sequence[Any]) -> Contact:
         n = len(dofs)
         rows, rest = [list(values[k * n : (k + 1) * n]) for k in range(6)], values[6 * n :]
-        return Contact(
-            dofs, rows[:3], rows[3:], list(rest[:6]), list(rest[6:12]), list(rest[12:15]), rest[15], rest[16]
-        )
+        return Contact(dofs, rows[:3], rows[3:], list(rest[:6]), list(rest[6:12]), list(rest[12:15]))
 
     def velocity(self, change: Sequence[Any]) -> list[Any]:
         """G Δλ: what a change of its own impulse does to its velocity."""
@@ -73,15 +70,35 @@ class Contact:
         def slide() -> list[Any]:
             b_1 = e[1] - (n1 * l_n + o11 * l_1 + o12 * l_2)
             b_2 = e[2] - (n2 * l_n + o12 * l_1 + o22 * l_2)
-            n, x, y = l_n, l_1, l_2
-            for _ in range(SLIDES):
-                n = maximum(0.0, n - (b_n + nn * n + n1 * x + n2 * y) * self.per_n)
-                v_1, v_2 = b_1 + n1 * n + o11 * x + o12 * y, b_2 + n2 * n + o12 * x + o22 * y
-                x, y = _in_disc(x - self.rho * v_1, y - self.rho * v_2, mu * n)
-            return [n, x, y]
+            # along d the impulse is n (1, -μ d), the velocity v = b + n w; d turns until v is along d: p·v = 0, p ⟂ d
+            # begin where it slid before, or against what would hold it
+            friction, bound = l_1 * l_1 + l_2 * l_2, mu * mu * l_n * l_n
+            slid = (friction > 0) & (friction >= 0.99 * bound)
+            x, y = where(slid, -l_1, -t_1), where(slid, -l_2, -t_2)
+            scale = 1.0 / sqrt(maximum(x * x + y * y, TINY))
+            x, y = x * scale, y * scale
+            for _ in range(TURNS):
+                n, per = self._normal(b_n, x, y, mu)
+                w_1, w_2 = n1 - mu * (o11 * x + o12 * y), n2 - mu * (o12 * x + o22 * y)
+                v_1, v_2 = b_1 + n * w_1, b_2 + n * w_2
+                along, turning = x * v_1 + y * v_2, n * mu * (o11 * y * y - 2.0 * o12 * x * y + o22 * x * x)
+                feedback = n * mu * (n2 * x - n1 * y) * per * (x * w_2 - y * w_1)
+                slope = minimum(feedback - along - turning, -0.1 * (abs(along) + turning) - TINY)
+                turn = maximum(minimum((y * v_1 - x * v_2) / slope, 1.0), -1.0)
+                scale = 1.0 / sqrt(1.0 + turn * turn)
+                x, y = (x - turn * y) * scale, (y + turn * x) * scale
+            n, _ = self._normal(b_n, x, y, mu)
+            return [n, -mu * n * x, -mu * n * y]
 
         slides = when(logical_not(opens | sticks), slide, [t_n, t_1, t_2])
         return [where(opens, 0.0, x) for x in slides]
+
+    def _normal(self, b_n: Any, x: Any, y: Any, mu: Any) -> tuple[Any, Any]:
+        """The normal impulse while it slides along (x, y), and one over what it acts on: G_nn less what friction adds.
+        Friction that pulls a point down harder than it is pushed up has no answer; a twentieth of G_nn is least."""
+        nn, n1, n2 = self.G[:3]
+        per = 1.0 / maximum(nn - mu * (n1 * x + n2 * y), 0.05 * nn)
+        return -b_n * per, per
 
 
 @dataclass(frozen=True)
@@ -105,19 +122,6 @@ class JointRow:
         new = maximum(own - e * self.inverse, 0.0)
         error = (new - own) * self.G
         return [*self.pushed(new - own, s), new, maximum(worst, error * error)]
-
-
-def _in_disc(x: Any, y: Any, radius: Any) -> tuple[Any, Any]:
-    """The nearest point of a disc."""
-    square = x * x + y * y
-    outside = square > radius * radius
-
-    def pulled() -> list[Any]:
-        scale = radius / sqrt(where(outside, square, 1.0))
-        return [x * scale, y * scale]
-
-    inner = when(outside, pulled, [x, y])
-    return inner[0], inner[1]
 
 
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
