@@ -48,6 +48,15 @@ def test_simulate_as_json_with_options() -> None:
     assert facts["real_time_factor"] > 0
 
 
+@pytest.mark.parametrize(
+    ("robot", "name"), [("mini_cheetah", "trot"), ("mini_cheetah", "stand"), ("humanoid", "balance")]
+)
+def test_simulate_with_a_controller_by_name(robot: str, name: str) -> None:
+    result = run("simulate", robot, "--duration", 0.05, "--controller", name, "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["status"] == "OK"
+
+
 def test_simulate_with_a_controller_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def push(t, q, v):\n    return 0 * v + 2.5\n")
     result = run("simulate", "pendulum", "--duration", 0.1, "--controller", f"{tmp_path / 'mine.py'}:push", "--json")
@@ -91,7 +100,7 @@ def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
         (("simulate", "pendulum", "--set", "hing=1"), "no joint named 'hing'; did you mean 'hinge'?"),
         (
             ("simulate", "pendulum", "--controller", "magic"),
-            "--controller: expected none, hold or FILE.py:NAME, got 'magic'",
+            "--controller: expected none, hold, balance, pd, stand, trot or FILE.py:NAME, got 'magic'",
         ),
         (("view", "nothing.fw"), "there is no file 'nothing.fw'"),
         (("view", "pendulum", "--export", "x.html"), "--export: expected a trajectory, got a model"),

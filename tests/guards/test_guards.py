@@ -55,7 +55,7 @@ def test_importing_loads_only_numpy():
 def test_importing_loads_nothing_that_is_only_needed_later():
     """`make bench` measures the time; this is what keeps it short."""
     late = ["compiler.plan", "compiler.emit", "compiler.module", "compiler.entry", "io", "cli"]
-    late += ["simulation", "scene", "plot", "viewer", "report"]
+    late += ["simulation", "looks", "plot", "viewer", "report"]
     loaded = python("import sys, featherweight; print(*sys.modules)")
     assert not [name for name in late if f"featherweight.{name}" in loaded]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import featherweight as fw
+from featherweight.control.names import CONTROLLERS as OF_ROBOTS
 from featherweight.model import Model
 
 STIFFNESS, DAMPING = 4.5, 0.11  # gains of `hold`, for each kilogram of the robot [N m/rad/kg], [N m s/rad/kg]
@@ -39,7 +40,7 @@ def hold(model: Model, q: np.ndarray) -> Control:
     return fw.compiled(pd)
 
 
-CONTROLLERS: dict[str, Callable[[Model, np.ndarray], Control]] = {"none": none, "hold": hold}
+CONTROLLERS: dict[str, Callable[..., Control]] = {"none": none, "hold": hold, **OF_ROBOTS}
 
 
 def controller_named(name: str, model: Model, q: np.ndarray) -> Control:

@@ -1,4 +1,4 @@
-"""`featherweight demo`: what this is good for, in a minute: two robots, compared, as numbers and as moving pictures."""
+"""`featherweight demo`: what this is good for, in a minute: robots, compared, as numbers and as moving pictures."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from featherweight.cli.timing import Timed, timed
 from featherweight.contact import ContactModel
 
 DROP = 0.2  # how high the feet are let go [m]
+TROT_SECONDS = 4.0
 CHAIN_SECONDS, CHAIN_STEP = 10.0, 2e-3
 
 
@@ -27,18 +28,21 @@ def demo(
     folder: Annotated[Path, typer.Option(help="where to write pages and trajectories")] = Path("demo"),
     browser: Annotated[bool, typer.Option(help="open the result if there is a display")] = True,
 ) -> None:
-    """A dropped robot under two contact models, a swinging chain under two integrators: compared, reported, shown."""
+    """A robot dropped, and trotting, under two contact models, a chain under two integrators: compared and shown."""
     with told_in_one_line(OSError, ModuleNotFoundError):
         folder.mkdir(parents=True, exist_ok=True)
         began = time.perf_counter()
         with err.status("simulating …"):
             robots = {"impulses, 1 ms": _dropped(fw.contact.Impulse(friction=0.8), 1e-3, 1)}
             robots["springs, 0.25 ms"] = _dropped(fw.contact.SpringDamper(friction=0.8), 2.5e-4, 4)
+            trots = {"impulses": _trot("impulse", 5), "springs": _trot("spring", 20)}
             chains = {"variational": _chain("variational"), "semi-implicit Euler": _chain("semi_implicit")}
         _tell_robots(robots)
+        _tell_trots(trots)
         _tell_chains(chains)
         with err.status("drawing …"):
             pages = [_write(folder, "mini_cheetah", "The Mini Cheetah, dropped and standing", robots, 0.5)]
+            pages.append(_write(folder, "trot", "The Mini Cheetah, trotting in place at 0.3 of its speed", trots, 0.3))
             pages.append(_write(folder, "chain", "A chain of ten links, swinging without friction", chains, 1.0))
         out.print(f"All of this took {time.perf_counter() - began:.0f} s. Written:")
         for file in sorted(folder.iterdir()):
@@ -55,6 +59,11 @@ def _dropped(contact: ContactModel, dt: float, every: int) -> Timed:
     return timed(robot, q, duration=2.0, dt=dt, control=hold(robot, q), contact=contact, record_every=every)
 
 
+def _trot(contact: str, every: int) -> Timed:
+    scene = fw.scenes.trot(contact=contact)
+    return timed(scene.model, scene.q, duration=TROT_SECONDS, record_every=every, **scene.means)
+
+
 def _chain(integrator: str) -> Timed:
     chain = fw.robots.chain(10)
     q = np.random.default_rng(1).uniform(-np.pi / 2, np.pi / 2, chain.nq)
@@ -68,6 +77,17 @@ def _tell_robots(runs: dict[str, Timed]) -> None:
         texts = (lines[n].text.partition(" (")[0] for n in ("slip", "deepest", "largest_contact_force"))
         table.add_row(name, *texts, f"{lines['real_time_factor'].value:,.0f} times")
     out.print(f"\n[bold]Mini Cheetah[/], 9 kg, 12 motors: dropped from {100 * DROP:.0f} cm, held by PD, 2 s")
+    out.print(table)
+
+
+def _tell_trots(runs: dict[str, Timed]) -> None:
+    table = Table("contact", "height of the trunk", "largest torque", "of real time")
+    for name, (run, seconds) in runs.items():
+        height = 1e3 * run.q[run.t > 0.5 * TROT_SECONDS, 2]
+        band = f"{height.mean():.0f} mm ± {np.abs(height - height.mean()).max():.1f} mm"
+        torque = f"{np.abs(run.tau).max():.0f} N m"
+        table.add_row(name, band, torque, f"{TROT_SECONDS / (seconds or np.inf):,.0f} times")
+    out.print(f"\n[bold]Mini Cheetah[/], trotting in place by a whole-body QP in the native loop, {TROT_SECONDS:g} s")
     out.print(table)
 
 

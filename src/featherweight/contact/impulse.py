@@ -40,8 +40,8 @@ class Impulse(ContactModel):
     """Hard contact.
 
     Args:
-        tolerance: largest velocity [m/s] that the last sweep had to put right at any contact; after 50 sweeps also 5 %
-            of the speed at which points that are too deep recover, which a rigid body cannot always do exactly.
+        tolerance: largest velocity [m/s] that the last sweep had to put right at any contact. Where more sweeps do not
+            make it smaller, 5 % of the speed at which points recover that are too deep: a rigid body cannot always.
         iterations: sweeps over the contacts after which a step is given up as not converged.
         recovery: β [1/s], by which depth beyond `slop` is recovered.
         recovery_speed: v_max [m/s], most that recovery adds.
@@ -110,7 +110,7 @@ class Impulse(ContactModel):
         tree.mark()
         after = when(some, solve, [*free, *([0.0] * (n + nc + 3))])
         moved, impulses, slips = after[: tree.nv], after[tree.nv : tree.nv + n], after[tree.nv + n : -3]
-        residual, sweeps, good_enough = after[-3:]
+        good_enough, residual, sweeps = after[-3:]
         tree.mark()
         new_q, new_v = advanced(tree, q, moved, h) if step is None else (list(q), moved)
         per_h = 1.0 / h

@@ -19,7 +19,7 @@ from featherweight.scalar import maximum, minimum, repeat, sqrt, when, where
 from featherweight.spatial import Force, Motion
 
 FEW = 6  # contacts
-PATIENCE, SLACK = 50, 0.05  # sweeps after which this part of the speed of recovery may be missed
+PATIENCE, STALLED, SLACK = 20, 0.99, 0.05  # sweeps; error over the one before; part of the speed of recovery
 SOFT, TINY = 1e-10, 1e-30  # softness of a contact, as a part of its mobility and beside it [1/kg]
 
 
@@ -38,7 +38,7 @@ class Solver:
         self.all = sorted({d for i in (*(m.body for m in met), *(r.body for r in rows)) for d in dofs_of(tree, i)})
 
     def solve(self, warm: Sequence[Any]) -> list[Any]:
-        """New velocities, impulses, slip speeds, squared residual, sweeps, the squared residual that is good enough."""
+        """New velocities, impulses, slip speeds; squared residuals, what is good enough and what is left; sweeps."""
         coupling = self._coupling()
         acts = [touches for touches in self.touching for _ in range(3)] + [row.acts for row in self.rows]
         impulses = [where(act, x, 0.0) for act, x in zip(acts, warm, strict=True)]
@@ -46,24 +46,25 @@ class Solver:
         size, tolerance, slack = len(shared), self.model.tolerance, self._slack()
         strict, patient = tolerance * tolerance, (tolerance + slack) * (tolerance + slack)
 
-        def good_enough(sweeps: Any) -> Any:
-            return where(sweeps >= PATIENCE, patient, strict)
-
         def sweep(carry: list[Any]) -> list[Any]:
-            shared, impulses, worst = coupling.sweep(carry[:size], carry[size:-2])
-            return [*shared, *impulses, worst, carry[-1] + 1.0]
+            shared, impulses, worst = coupling.sweep(carry[:size], carry[size:-3])
+            sweeps = carry[-1] + 1.0
+            stalls = (sweeps >= PATIENCE) & (worst >= STALLED * STALLED * carry[-2])
+            return [*shared, *impulses, where(stalls, patient, strict), worst, sweeps]
 
         last = repeat(
-            sweep, [*shared, *impulses, 1e300, 0.0], until=lambda c: c[-2] <= good_enough(c[-1]),
+            sweep,
+            [*shared, *impulses, strict, 1e300, 0.0],
+            until=lambda c: c[-2] <= c[-3],
             at_most=self.model.iterations,
-        )  # fmt: skip
-        shared, impulses = last[:size], last[size:-2]
+        )
+        shared, impulses = last[:size], last[size:-3]
         pushed = self._response(coupling.pushes(shared, impulses))
         moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
         slips = []
         for k, touches in enumerate(self.touching):
             slips += self._if(touches, partial(self._slip, coupling, shared, k), [0.0])
-        return [*moved, *impulses, *slips, *last[-2:], good_enough(last[-1])]
+        return [*moved, *impulses, *slips, *last[-3:]]
 
     def _coupling(self) -> Coupling:
         contacts = []
@@ -132,8 +133,8 @@ class Solver:
         return maximum(minimum(-model.recovery * (m.z + model.slop), model.recovery_speed), 0.0)
 
     def _slack(self) -> Any:
-        """Velocity that may be left after many sweeps: points of a rigid body that stick and recover at different
-        speeds cannot all do as they are told, and sweeps would go on for ever."""
+        """Velocity that may be left where sweeps do not make it smaller: points of a rigid body that stick and recover
+        at different speeds cannot all do as they are told."""
         most: Any = 0.0
         for m, touches in zip(self.met, self.touching, strict=True):
             most = maximum(most, where(touches, self._recovery(m), 0.0))

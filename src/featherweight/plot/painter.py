@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from featherweight.extras import needed
-from featherweight.scene import Mesh, Motion, Shape, bounds
-from featherweight.scene.terrain import Ground
+from featherweight.looks import Mesh, Motion, Shape, bounds
+from featherweight.looks.terrain import Ground
 
 LIGHT = np.array([0.35, -0.45, 0.82]) / np.linalg.norm([0.35, -0.45, 0.82])  # where it comes from
 SKY, INK, SHADOW, LINES = (255, 255, 255), (40, 44, 52), (206, 208, 211), (222, 224, 227)

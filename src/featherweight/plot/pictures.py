@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from featherweight.extras import needed
+from featherweight.looks import motion_of, shapes_of, terrain_of
+from featherweight.looks.motion import frames_of
+from featherweight.looks.terrain import Ground
 from featherweight.model import Model
 from featherweight.plot.painter import Camera, camera_for, paint
-from featherweight.scene import motion_of, shapes_of, terrain_of
-from featherweight.scene.motion import frames_of
-from featherweight.scene.terrain import Ground
 from featherweight.simulation import Trajectory
 
 Path = str | os.PathLike[str]

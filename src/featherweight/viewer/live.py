@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from featherweight.contact import Plane, Surface
+from featherweight.looks.motion import frames_of
 from featherweight.model import Model
-from featherweight.scene.motion import frames_of
 from featherweight.viewer import server as web
 from featherweight.viewer.play import Play
 from featherweight.viewer.pose import still_life

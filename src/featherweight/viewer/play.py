@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.contact import Plane, Surface
-from featherweight.scene import Motion, bounds, motion_of, shapes_of
+from featherweight.looks import Motion, bounds, motion_of, shapes_of
 from featherweight.simulation import Trajectory
 from featherweight.viewer.stage import Stage, add_ground, add_light
 

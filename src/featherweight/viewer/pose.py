@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from featherweight.contact import Surface
+from featherweight.looks import bounds, shapes_of
+from featherweight.looks.motion import frames_of
 from featherweight.model import JointInfo, Model
-from featherweight.scene import bounds, shapes_of
-from featherweight.scene.motion import frames_of
 from featherweight.simulation import Trajectory
 from featherweight.viewer.play import Play
 

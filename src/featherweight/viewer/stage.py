@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.contact import Plane, Surface
-from featherweight.scene import Mesh, Motion, Shape, ball, cylinder, terrain_of
+from featherweight.looks import Mesh, Motion, Shape, ball, cylinder, terrain_of
 
 FORCE, COM = (214, 39, 40), (240, 196, 25)  # colours
 LONGEST = 1.0  # arrow, in robots' sizes

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from featherweight.dynamics import center_of_mass, forward_kinematics
+from featherweight.looks.shapes import Shape
 from featherweight.model import Model
-from featherweight.scene.shapes import Shape
 from featherweight.simulation import Trajectory
 
 

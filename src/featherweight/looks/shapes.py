@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from featherweight.extras import needed
+from featherweight.looks.solids import Mesh, ball, box, capsule, cylinder
 from featherweight.model import Geometry, Model
-from featherweight.scene.solids import Mesh, ball, box, capsule, cylinder
 from featherweight.spatial import Transform
 
 DENSITY = 1500.0  # of what robots are drawn of [kg/m³]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from featherweight.contact import Box, Heightfield, Plane, Sphere, Surface
-from featherweight.scene.shapes import Color
-from featherweight.scene.solids import Mesh, ball, box
+from featherweight.looks.shapes import Color
+from featherweight.looks.solids import Mesh, ball, box
 
 GROUND, THINGS = (0.86, 0.87, 0.88), (0.74, 0.69, 0.62)  # colours
 MOST_POINTS = 150  # of a heightfield that are drawn along one axis

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.scene import Mesh, terrain_of
-from featherweight.scene.solids import ball, box, capsule, cylinder
+from featherweight.looks import Mesh, terrain_of
+from featherweight.looks.solids import ball, box, capsule, cylinder
 from featherweight.spatial import Vector
 
 

@@ -1,8 +1,0 @@
-"""What there is to see of a robot, the ground and a trajectory, as plain arrays: for the viewer and for pictures."""
-
-from featherweight.scene.motion import Motion, bounds, motion_of
-from featherweight.scene.shapes import Shape, shapes_of
-from featherweight.scene.solids import Mesh, ball, capsule, cylinder
-from featherweight.scene.terrain import terrain_of
-
-__all__ = ["Mesh", "Motion", "Shape", "ball", "bounds", "capsule", "cylinder", "motion_of", "shapes_of", "terrain_of"]
