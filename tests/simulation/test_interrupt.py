@@ -195,7 +195,12 @@ def test_ctrl_c_from_a_controller_is_ctrl_c() -> None:
     whole = fw.rollout(model, [0.3], [0.5], steps=10, dt=1e-2, control=lambda t, q, v: -0.1 * v)
     assert len(run.t) == 4
     assert prefix(run, whole)
-    nothing = fw.simulate(model, [0.3], [0.5], duration=0.1, dt=1e-2, control=lambda t, q, v: signal.raise_signal(2))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been ignored by who started us
+    try:
+        control = lambda t, q, v: signal.raise_signal(signal.SIGINT)  # noqa: E731
+        nothing = fw.simulate(model, [0.3], [0.5], duration=0.1, dt=1e-2, control=control)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert (len(nothing.t), nothing.complete, nothing.tau.shape) == (1, False, (0, 1))
     assert nothing.q.tolist() == [[0.3]]
 
