@@ -84,3 +84,9 @@ def test_the_example_of_many_robots_runs() -> None:
     short = code.replace("4096, 10_000, 1e-3", "64, 1000, 1e-3")
     assert short != code
     exec(compile(short, "randomised.py", "exec"), {})
+
+
+def test_every_tutorial_is_among_the_pages() -> None:
+    index = (ROOT / "docs/index.md").read_text()
+    for page in (ROOT / "docs/tutorials").glob("*.md"):
+        assert f"\ntutorials/{page.stem}\n" in index, f"docs/index.md: {page.name} is in no list"
