@@ -19,14 +19,16 @@ from typing import Any
 
 from featherweight.contact.coupling import Coupling
 from featherweight.contact.local import Contact, JointRow, dot
-from featherweight.scalar import absolute, cos, maximum, minimum, repeat, sqrt, where
+from featherweight.scalar import absolute, cos, logical_not, maximum, minimum, repeat, sqrt, when, where
 
-STEPS = 12  # of a trial
-TURN = 1.7  # angle between trials
+STEPS = 20  # of a trial
+SWEEPS = 1.0, 5.0  # between trials, in turns: always the same may lead to the same place
+TURN, SIZE = 1.7, 10.0  # of the impulses a trial begins with: angle between trials, times what stops a contact
 CLOSER = 0.25  # than the tolerance: what is cut off impulses in the end makes an error too
 BEYOND = 1.001  # past the edge of a cone, so that another law holds there
 
 Part = Contact | JointRow
+Settle = Callable[[list[Any], Any], list[Any]]  # impulses after so many sweeps
 
 
 class Newton:
@@ -37,19 +39,23 @@ class Newton:
         self.parts: list[tuple[Part, Any]] = [*zip(coupling.contacts, coupling.touching, strict=True)]
         self.parts += [(joint, row.acts) for joint, row in zip(coupling.joints, coupling.rows, strict=True)]
 
-    def search(self, carry: Sequence[Any], tolerance: float, most: int) -> list[Any]:
+    def search(self, carry: Sequence[Any], tolerance: float, most: int, settle: Settle) -> list[Any]:
         """Impulses, the square of their worst error and the number of turns, after about `most` turns or as soon as the
-        error is below the tolerance [m/s]. Steps that lead nowhere begin again elsewhere."""
+        error is below the tolerance [m/s]. Steps that lead nowhere begin again elsewhere, once that has settled."""
         enough = (CLOSER * tolerance) ** 2
 
         def trial(carry: list[Any]) -> list[Any]:
-            *impulses, error, turns = repeat(self.step, carry[:-1], until=lambda c: c[-2] <= enough, at_most=STEPS)
-            number = carry[-1] + 1.0
-            others = [where(error <= enough, x, y) for x, y in zip(impulses, self._elsewhere(number), strict=True)]
-            return [*others, error, turns, number]
+            *start, number, sweeps = carry
+            *impulses, error, turns = repeat(self.step, start, until=lambda c: c[-2] <= enough, at_most=STEPS)
 
-        start = [*carry, 0.0]
-        *impulses, _, turns, _ = repeat(trial, start, until=lambda c: c[-3] <= enough, at_most=-(-most // STEPS))
+            def elsewhere() -> list[Any]:
+                return settle(self._elsewhere(number), sweeps)
+
+            impulses = when(logical_not(error <= enough), elsewhere, impulses)
+            return [*impulses, error, turns, number + 1.0, sum(SWEEPS) - sweeps]
+
+        start = [*carry, 1.0, SWEEPS[0]]
+        *impulses, _, turns, _, _ = repeat(trial, start, until=lambda c: c[-4] <= enough, at_most=-(-most // STEPS))
         impulses = self._inside(impulses)
         return [*impulses, self._error(impulses), turns]
 
@@ -71,7 +77,7 @@ class Newton:
         return self.coupling.pushes(self.coupling.start(impulses), impulses)
 
     def _elsewhere(self, number: Any) -> list[Any]:
-        """Impulses of the size that stops a contact for itself, each time others: cos kθ of the k-th."""
+        """Impulses, each time others: cos kθ of the k-th."""
         angle = TURN * number
         before, now, twice = 1.0, cos(angle), 2.0 * cos(angle)
         impulses: list[Any] = []
@@ -172,7 +178,7 @@ def _worse(part: Part, own: Sequence[Any], s: dict[int, Any], worst: Any) -> lis
 
 
 def _elsewhere(part: Part, shares: Sequence[Any]) -> list[Any]:
-    size = part.mass * sqrt(dot(part.e, part.e))
+    size = SIZE * part.mass * sqrt(dot(part.e, part.e))
     return [size * absolute(shares[0]), *(size * x for x in shares[1:])]
 
 

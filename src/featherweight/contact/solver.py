@@ -14,7 +14,7 @@ from featherweight.contact.contact_model import Meeting
 from featherweight.contact.coupling import ByPushes, ByVelocities, Coupling
 from featherweight.contact.joint_rows import Row
 from featherweight.contact.local import Contact, JointRow, dot
-from featherweight.contact.newton import Newton
+from featherweight.contact.newton import SWEEPS, Newton
 from featherweight.model import Tree
 from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, when, where
 from featherweight.spatial import Force, Motion
@@ -53,8 +53,12 @@ class Solver:
             shared, impulses, worst = coupling.sweep(carry[:size], carry[size:-2])
             return [*shared, *impulses, worst, carry[-1] + 1.0]
 
+        def settle(impulses: list[Any], sweeps: Any) -> list[Any]:
+            start = [*coupling.start(impulses), *impulses, 1e300, 0.0]
+            return repeat(sweep, start, until=lambda c: c[-1] >= sweeps, at_most=int(max(SWEEPS)))[size:-2]
+
         def all_at_once(carry: list[Any]) -> list[Any]:
-            found = Newton(coupling).search(carry[size:], model.tolerance, model.iterations - PATIENCE)
+            found = Newton(coupling).search(carry[size:], model.tolerance, model.iterations - PATIENCE, settle)
             return [*coupling.start(found[:-2]), *found]
 
         start = [*shared, *impulses, 1e300, 0.0]
