@@ -43,6 +43,7 @@ class Problem:
     given: tuple[np.ndarray, ...]  # forces for each step, (count, steps, nv)
     constants: tuple[np.ndarray, ...]  # (count or 1, n)
     ground: tuple[Surface, ...]  # the surfaces that are there
+    parameters: dict[str, np.ndarray]  # constants that were given, by name, (…, *shape)
 
     @property
     def count(self) -> int:
@@ -108,7 +109,7 @@ def problem(
     declared = list(model.parameters.values())
     values = parameter_values(model, parameters)
     names += [p.name for p in declared]
-    arrays += [as_array(p.name, x, p.shape, "") for p, x in zip(declared, values, strict=True)]
+    arrays += values
     ranks += [len(p.shape) for p in declared]
     batch = batch_shape(names, arrays, ranks)
     rows = {n: _rows(a, r, batch) for n, a, r in zip(names, arrays, ranks, strict=True)}
@@ -136,6 +137,7 @@ def problem(
         model, float(dt), int(steps), int(every), batch, step_loop(model, means), tuple(means.records(model)),
         control if by_python else None, tuple(carry), tuple(given), tuple(constants),
         () if contact is None else contact.surfaces,
+        {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
     )  # fmt: skip
 
 
