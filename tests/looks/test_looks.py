@@ -77,6 +77,17 @@ def test_a_mesh_is_read_and_scaled(tmp_path: Path) -> None:
     np.testing.assert_allclose(shape.mesh.vertices.max(axis=0), [2.0, 3.0, 2.0])
 
 
+@pytest.mark.parametrize(("scale", "side"), [("1 1 1", 1), ("1 -1 1", 1), ("-1 -1 1", 1), ("-1 -1 -1", -1)])
+def test_a_mirrored_mesh_still_looks_outward(tmp_path: Path, scale: str, side: int) -> None:
+    """The triangle's outside is up; only a mirror in z turns that over."""
+    pytest.importorskip("trimesh")
+    triangle_file(tmp_path / "upper.stl")
+    visual = f'<visual><geometry><mesh filename="upper.stl" scale="{scale}"/></geometry></visual>'
+    (shape,) = shapes_of(arm(tmp_path, visual))
+    a, b, c = shape.mesh.vertices[shape.mesh.faces[0]]
+    assert np.sign(np.cross(b - a, c - a)[2]) == side
+
+
 @pytest.mark.parametrize("content", [None, b"", b"no mesh at all", b"solid x\nfacet normal 0 0", bytes(200)])
 def test_a_mesh_that_is_not_there_or_broken_is_made_up_with_a_warning(tmp_path: Path, content: bytes | None) -> None:
     pytest.importorskip("trimesh")

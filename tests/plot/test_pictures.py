@@ -57,8 +57,12 @@ def test_a_figure_is_written(swing: fw.Trajectory, tmp_path: Path) -> None:
 
 
 def test_an_unknown_panel_is_named(swing: fw.Trajectory) -> None:
-    with pytest.raises(ValueError, match=r"panels: expected some of 'position', .*'phase', got 'anger'"):
+    with pytest.raises(ValueError, match=r"panels: expected some of 'position', .*'phase', in a list, got 'anger'"):
         swing.plot(panels=["anger"])
+    with pytest.raises(ValueError, match=r"panels: expected some of .* in a list, got 'energy'"):
+        swing.plot(panels="energy")
+    with pytest.raises(ValueError, match=r"panels: expected some of .* in a list, got \[\]"):
+        swing.plot(panels=[])
     with pytest.raises(ValueError, match="lane: expected a number from 0 to 0, got 3"):
         swing.plot(lane=3)
 
@@ -103,6 +107,22 @@ def test_a_camera_sees_its_target_in_the_middle_and_up_above() -> None:
     np.testing.assert_allclose(depth, [5, 5, 5, 10])
 
 
+def test_a_camera_may_look_straight_down_or_up() -> None:
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 0.5, 0]])
+    for height, side in ((5.0, 1), (-5.0, -1)):
+        pixels, depth = fw.plot.Camera([0.0, 0.0, height], np.zeros(3), 2.0).seen(points, (400, 300))
+        np.testing.assert_allclose(pixels, [[200, 150], [200 + side * 200, 150], [200, 50]], atol=1e-9)
+        np.testing.assert_allclose(depth, 5)
+
+
+def test_a_camera_that_sees_nothing_is_refused() -> None:
+    for eye, target, width in (((0, 0, 1), (0, 0, 1), 1.0), ((0, 0, 1), (0, 0, 0), 0.0)):
+        with pytest.raises(ValueError, match="width, eye: expected a width > 0"):
+            fw.plot.Camera(eye, target, width)
+    with pytest.raises(ValueError, match="eye: expected three finite numbers"):
+        fw.plot.Camera((0, 0, np.nan), (0, 0, 0), 1.0)
+
+
 def test_near_things_hide_far_ones() -> None:
     builder = fw.Builder("two").add_body("a", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1, 0.1))
     for y, color in ((0.5, (1, 0, 0, 1)), (-0.5, (0, 0, 1, 1))):  # red behind blue, for an eye at -y
@@ -134,3 +154,41 @@ def test_forces_are_drawn(drop: fw.Trajectory, tmp_path: Path) -> None:
     fw.plot.movie(drop, tmp_path / "with.gif", rate=5, size=(240, 180))
     rgb = frames(tmp_path / "with.gif")[-1]
     assert ((rgb[..., 0] > 150) & (rgb[..., 1] < 90) & (rgb[..., 2] < 90)).any()
+
+
+@pytest.mark.parametrize(("rate", "speed"), [(30, 1.0), (12, 0.5), (8, 1.0), (50, 1.0), (3, 2.0)])
+def test_a_movie_takes_as_long_as_what_it_shows(swing: fw.Trajectory, tmp_path: Path, rate: int, speed: float) -> None:
+    """A GIF can only say hundredths of a second; a picture more or less at the end."""
+    fw.plot.movie(swing, tmp_path / "timed.gif", rate=rate, speed=speed, size=(80, 60))
+    with Image.open(tmp_path / "timed.gif") as movie:
+        shown = []
+        for k in range(movie.n_frames):
+            movie.seek(k)
+            shown.append(movie.info["duration"] / 1000)
+    assert sum(shown[:-1]) == pytest.approx(1.0 / speed, abs=shown[0])
+    assert len(shown) == pytest.approx(rate / speed, rel=0.12, abs=1)
+
+
+def test_rates_that_a_movie_cannot_have(swing: fw.Trajectory, tmp_path: Path) -> None:
+    for rate in (0, -1, 60, np.nan):
+        with pytest.raises(ValueError, match="rate: expected a number > 0, and up to 50 for a GIF"):
+            fw.plot.movie(swing, tmp_path / "no.gif", rate=rate)
+
+
+def test_coordinates_of_a_joint_are_numbered() -> None:
+    """Not x, y, z: the third of a planar joint is an angle."""
+    model = fw.Builder("puck").add_body("puck", joint=fw.joints.Planar(), inertia=fw.Inertia.sphere(1, 0.1)).build()
+    run = fw.simulate(model, [0.0, 0.0, 0.0], [1.0, 0.0, 1.0], duration=0.1, dt=0.01)
+    (axes,) = run.plot(panels=["angles"]).axes
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == [f"{model.joint_names[0]} {k}" for k in range(3)]
+
+
+def test_energy_is_that_of_the_robot_that_was_simulated() -> None:
+    model = fw.robots.mini_cheetah(parameters=("body.mass",))
+    run = fw.rollout(
+        model, model.neutral(), np.zeros(model.nv), steps=10, dt=1e-3, parameters={"body.mass": [3.3, 33.0]}
+    )
+    (axes,) = run.plot(panels=["energy"], lane=1).axes
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), run.energies()[0][1])
+    assert run.energies()[0][1, -1] > 3 * run.energies()[0][0, -1]

@@ -29,9 +29,9 @@ class Equilibrium:
     """A state of rest.
 
     `stability` is "asymptotically stable", "stable" (a minimum of the potential, nothing damps), "unstable", or
-    "undecided" by the linear part; "held by dry friction" where joints have some: then every state nearby is at rest too,
-    and this is the one at which nothing is to be held. `proven` is False for a place where two equilibria may be about to
-    meet. Coordinates in `free` may have any value.
+    "undecided" by the linear part; "held by dry friction" where joints have some: then states nearby are at rest too,
+    and this is the one at which nothing is to be held. `proven` is False for a place where two equilibria may be about
+    to meet. Coordinates in `free` may have any value.
     """
 
     q: np.ndarray

@@ -89,6 +89,8 @@ def _from_file(geometry: Geometry) -> Mesh | None:
         return None
     if not 0 < len(faces) <= MOST_FACES or not np.isfinite(vertices).all():
         return None
+    if np.prod(geometry.size) < 0:  # mirrored: triangles are to look outward again
+        faces = faces[:, ::-1]
     return Mesh(vertices * geometry.size, faces)
 
 

@@ -53,9 +53,10 @@ def plot(
         window: open a window and wait until it is closed.
     """
     wanted = [name for name in PANELS if name != "rates"] if panels is None else list(panels)
-    unknown = [name for name in wanted if name not in PANELS]
-    if unknown:
-        raise ValueError(f"panels: expected some of {', '.join(map(repr, PANELS))}, got {unknown[0]!r}")
+    unknown = [panels] if isinstance(panels, str) else [name for name in wanted if name not in PANELS]
+    if unknown or not wanted:
+        got = unknown[0] if unknown else panels
+        raise ValueError(f"panels: expected some of {', '.join(map(repr, PANELS))}, in a list, got {got!r}")
     own = Lane(trajectory, lane)
     needed("matplotlib", "plot", "plots need")
     figure: Any = needed("matplotlib.figure", "plot", "plots need").Figure(layout="constrained")
@@ -106,8 +107,10 @@ def _coordinates(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
             continue
         own = range(joint.kind.nq) if orientation is None else range(orientation.start)
         places += [joint.q.start + k for k in own]
-        labels = [joint.name] if joint.kind.nq == 1 else [f"{joint.name} {x}" for x in ("x", "y", "z")[: len(own)]]
-        names += labels
+        labels = range(joint.kind.nq) if orientation is None else "xyz"
+        names += (
+            [joint.name] if joint.kind.nq == 1 else [f"{joint.name} {x}" for _, x in zip(own, labels, strict=False)]
+        )
     return places, names
 
 
