@@ -185,3 +185,13 @@ def test_a_force_that_is_lost_in_rounding_is_not_taken_for_a_proof(monkeypatch) 
     force = sympy.Add(sympy.Add(sympy.Integer(10) ** 16, theta, evaluate=False), -(10**16), evaluate=False)
     with pytest.raises(ValueError, match="equilibria: not done after 100 boxes"):
         _search([force], [theta], [Interval(0.2, 1.8)])
+
+
+def test_values_for_symbols_that_are_not_there_are_refused() -> None:
+    """A name with a slip of the pen must not leave the default in place."""
+    found, values = sprung(), {**VALUES, "k_theta": 1.0}
+    box = {"x": (-1, 1), "theta": (-4, 4)}
+    with pytest.raises(ValueError, match=r"equilibria: there is no symbol m_q; there are .*m_c"):
+        found.equilibria(box, parameters={**values, "m_q": 1.0})
+    with pytest.raises(ValueError, match=r"equilibria: there is no symbol tau_y; there are .*tau_x"):
+        found.equilibria(box, parameters=values, inputs={"tau_y": 1.0})

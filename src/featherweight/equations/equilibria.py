@@ -72,6 +72,10 @@ def _numbers(equations: Equations, parameters: Mapping[Any, float], inputs: Mapp
     given = {str(name): value for name, value in {**parameters, **inputs}.items()}
     values = {s.name: x for s, x in equations.mechanism.values.items()} | dict.fromkeys(map(str, equations.inputs), 0.0)
     symbols = (*equations.parameters, *equations.inputs)
+    known = {s.name for s in symbols} | {*values, *equations.model.symbols}
+    for name in given:
+        if name not in known:
+            raise ValueError(f"equilibria: there is no symbol {name}; there are {', '.join(sorted(known)) or 'none'}")
     missing = [s.name for s in symbols if s.name not in given and s.name not in values]
     if missing:
         raise ValueError(f"equilibria: no value for {', '.join(missing)}; give parameters={{name: number}}")

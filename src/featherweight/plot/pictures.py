@@ -87,17 +87,36 @@ def movie(
     camera = camera or camera_for(motions[0], looks[0], size[0] / size[1])
     grounds = [_terrain(one.ground, camera) for one in several]
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
-    pictures = []
-    for k in range(max(map(len, motions))):
+    times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
+    shown = np.stack(
+        [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1) for m in motions], axis=1
+    )  # nearest states
+    pictures: list[Any] = []
+    for k, frames in enumerate(shown.tolist()):
+        if k and frames == shown[k - 1].tolist():
+            pictures.append(pictures[-1])
+            continue
         row = [
             paint(
-                m, look, ground, min(k, len(m) - 1), camera, size=size, newtons=newtons,
-                caption=_caption(labels, i, float(m.t[min(k, len(m) - 1)])),
+                m,
+                look,
+                ground,
+                frame,
+                camera,
+                size=size,
+                newtons=newtons,
+                caption=_caption(labels, i, float(m.t[frame])),
             )
-            for i, (m, look, ground) in enumerate(zip(motions, looks, grounds, strict=True))
-        ]  # fmt: skip
+            for i, (m, look, ground, frame) in enumerate(zip(motions, looks, grounds, frames, strict=True))
+        ]
         pictures.append(_beside(row))
     _write_gif(pictures, path, hundredths)
+
+
+def _times(duration: float, step: float) -> np.ndarray:
+    """From 0 in equal steps, and to the end."""
+    times = step * np.arange(int(duration / step + 1e-9) + 1)
+    return times if duration - times[-1] <= 1e-9 * duration else np.append(times, duration)
 
 
 def _caption(labels: Sequence[str], i: int, t: float) -> str:
