@@ -32,17 +32,21 @@ class Parameter:
 
     def check(self, values: np.ndarray) -> None:
         """Raise ValueError for values (…, *shape) that a model cannot be built with."""
+        if not values.size:
+            return
         what = self.name.rpartition(".")[2]
         least = 0.0 if what in NOT_NEGATIVE else -LARGEST
-        if values.size and not (least <= values.min() and values.max() <= LARGEST):  # also if one is NaN
+        low, high = (values.min(), values.max()) if values.size > 1 else (values.item(), values.item())
+        if not (least <= low and high <= LARGEST):  # also if one is NaN
             expected = "0 or more" if what in NOT_NEGATIVE else "finite"
             self._refuse(values, ~((values >= least) & (values <= LARGEST)), f"numbers, {expected}, up to {LARGEST:g}")
         if what == "moment":
-            transposed = np.swapaxes(values, -1, -2)
-            size = np.abs(values).max(axis=(-1, -2), keepdims=True, initial=1e-12)
-            skew = np.abs(values - transposed) > 1e-9 * size
+            skew = values - np.swapaxes(values, -1, -2)
             if skew.any():
-                self._refuse(values, skew, "a symmetric matrix")
+                size = np.abs(values).max(axis=(-1, -2), keepdims=True, initial=1e-12)
+                rounding = np.abs(skew) <= 1e-9 * size
+                if not rounding.all():
+                    self._refuse(values, ~rounding, "a symmetric matrix")
 
     def _refuse(self, values: np.ndarray, bad: np.ndarray, expected: str) -> NoReturn:
         index = tuple(int(k) for k in np.argwhere(bad)[0])
