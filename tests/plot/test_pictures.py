@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.plot.painter import LIGHT, _on_grid
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
@@ -130,6 +131,32 @@ def test_near_things_hide_far_ones() -> None:
     camera = fw.plot.Camera(np.array([0.0, -5.0, 0.0]), np.zeros(3), 2.0)
     red, _, blue = np.asarray(fw.plot.still(builder.build(), camera=camera))[240, 320]
     assert blue > 100 > red
+
+
+def test_the_outside_of_a_box_is_seen_and_lit_from_above() -> None:
+    """Its upper face from above, its lower one from below, which is darker."""
+    builder = fw.Builder("box").add_body("a", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1, 0.1))
+    builder.add_geometry("a", "visual", "box", (1.0, 1.0, 1.0), color=(0.8, 0.8, 0.8, 1.0))
+    tones = []
+    for height in (5.0, -5.0):
+        camera = fw.plot.Camera([0.0, 0.0, height], [0.0, 0.0, 0.0], 2.0)
+        tones.append(int(np.asarray(fw.plot.still(builder.build(), camera=camera))[240, 320, 0]))
+    above, below = tones
+    assert above > below + 50
+    assert above == pytest.approx(255 * 0.8 * (0.62 + 0.30 * LIGHT[2] + 0.10), abs=2)
+
+
+def test_lines_of_the_grid_are_at_round_numbers() -> None:
+    """In the axes of the plane, also of one that is tilted and turned."""
+    c, s = np.cos(0.3), np.sin(0.3)
+    tilted = np.array([[1, 0, 0], [0, c, -s], [0, s, c]]) @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    for rotation in (np.eye(3), tilted):
+        x, y, z = rotation.T @ _on_grid(rotation, np.array([1.23, -0.47, 0.31]), 0.1)
+        assert x / 0.1 == pytest.approx(round(x / 0.1), abs=1e-9)
+        assert y / 0.1 == pytest.approx(round(y / 0.1), abs=1e-9)
+        place = rotation.T @ [1.23, -0.47, 0.31]
+        assert np.abs(place - (x, y, z)).max() <= 0.05 + 1e-9
+        assert z == pytest.approx(place[2])
 
 
 def test_a_movie_moves(swing: fw.Trajectory, tmp_path: Path) -> None:

@@ -139,8 +139,7 @@ def _plane(draw: Any, floor: Ground, robot: Sequence[Mesh], camera: Camera, size
     rotation, position = floor.plane  # type: ignore[misc]
     step = 10.0 ** np.floor(np.log10(floor.size / 4))
     n = int(floor.size / 2 / step)
-    x, y, z = rotation.T @ position
-    origin = rotation @ [np.round(x / step) * step, np.round(y / step) * step, z]  # lines at round numbers
+    origin = _on_grid(rotation, position, step)
     for k in range(-n, n + 1):
         for a, b in (((k, -n, 0), (k, n, 0)), ((-n, k, 0), (n, k, 0))):
             pixels, depth = camera.seen(origin + np.array([a, b]) * step @ rotation.T, size)
@@ -157,6 +156,12 @@ def _plane(draw: Any, floor: Ground, robot: Sequence[Mesh], camera: Camera, size
         pixels, _ = camera.seen(shade[above], size)
         for triangle in pixels.tolist():
             draw.polygon([tuple(p) for p in triangle], fill=SHADOW)
+
+
+def _on_grid(rotation: np.ndarray, position: np.ndarray, step: float) -> np.ndarray:
+    """The place on a plane nearest to `position` where lines at round numbers, in the plane's axes, cross."""
+    x, y, z = rotation.T @ position
+    return rotation @ [np.round(x / step) * step, np.round(y / step) * step, z]
 
 
 def _arrows(

@@ -146,11 +146,11 @@ def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, e
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     for name, value in (("steps", steps), ("record_every", every)):
-        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 1 <= value <= MOST_STEPS:
+        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 1 <= int(value) <= MOST_STEPS:
             raise ValueError(f"{name}: expected a whole number from 1 to {MOST_STEPS}, got {value!r}")
     if steps % every:
         raise ValueError(f"record_every: expected a divisor of steps = {steps}, got {every}")
-    if not isinstance(dt, numbers.Real) or isinstance(dt, bool) or not 0 < dt < np.inf:
+    if not isinstance(dt, numbers.Real) or isinstance(dt, bool) or not 0 < float(dt) < np.inf:
         raise ValueError(f"dt: expected a time step > 0 [s], got {dt!r}")
     if actuators is not None:
         if not isinstance(actuators, Actuators):

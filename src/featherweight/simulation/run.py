@@ -284,5 +284,5 @@ def _last(
     status, failed = clock[0, 1].astype(np.uint8), clock[0, 2].astype(int)
     tau, force, *rest = (record[0] for record in records)
     constants = {name: values.reshape(p.model.parameters[name].shape) for name, values in p.parameters.items()}
-    known = {"ground": p.ground, "parameters": constants}
-    return Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, *rest, **known)
+    last = Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, *rest)
+    return replace(last, ground=p.ground, parameters=constants)

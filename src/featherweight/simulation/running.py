@@ -124,9 +124,9 @@ def simulate(
     Returns:
         A `Trajectory`.
     """
-    for name, what, value in (("dt", "time step", dt), ("duration", "time", duration)):
-        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < np.inf:
-            raise ValueError(f"{name}: expected a {what} > 0 [s], got {value!r}")
+    for name, meaning, value in (("dt", "time step", dt), ("duration", "time", duration)):
+        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+            raise ValueError(f"{name}: expected a {meaning} > 0 [s], got {value!r}")
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")

@@ -134,8 +134,8 @@ class Trajectory:
                 return replace(_joined(facts["run"], chunks, model), **known)
             ((_, arrays),) = chunks
             known["parameters"] = parameters_in(facts, arrays)
-            own = {name: values for name, values in arrays.items() if name != ROW}
-            return Trajectory(model, complete=bool(facts["complete"]), **known, **own)
+            known |= {name: values for name, values in arrays.items() if name != ROW}
+            return Trajectory(model, complete=bool(facts["complete"]), **known)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             what = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
             raise ValueError(f"{path}: not a trajectory of featherweight: {what}") from None
