@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,24 @@ def test_slip_is_the_way_that_was_slid() -> None:
     assert told["energy_end"] == run.energy()[-1]
     assert told["largest_contact_force"] == np.linalg.norm(run.contact_force, axis=-1).max()
     assert told["sweeps_most"] == run.solver[:, 0].max()
+
+
+def test_a_point_that_does_not_press_does_not_slip() -> None:
+    """Its speed along the ground is recorded also where it is in the air."""
+    run = sliding()
+    force = run.contact_force.copy()
+    force[:, :2], force[100:, 2] = 0.0, 0.0
+    told = {line.name: line for line in summary(replace(run, contact_force=force))}
+    assert told["slip"].value == pytest.approx(run.contact_slip[:100, 2].sum() * 1e-3)
+    assert told["slip"].text.endswith("(c)")
+    assert told["contact_points_used"].value == 1
+
+
+def test_energy_is_told_as_it_begins_ends_and_varies() -> None:
+    run = fw.simulate(fw.robots.pendulum(), [1.0], [0.0], duration=1.0, dt=1e-2)
+    told, energy = values(run), run.energy()
+    assert (told["energy_start"], told["energy_end"]) == (energy[0], energy[-1])
+    assert told["energy_band"] == energy.max() - energy.min() > abs(energy[-1] - energy[0])
 
 
 def test_a_run_without_contact_says_nothing_of_it() -> None:
