@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.plot.painter import LIGHT, _on_grid
+from featherweight.plot.painter import LIGHT, SHADOW, _on_grid
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
@@ -144,6 +144,18 @@ def test_the_outside_of_a_box_is_seen_and_lit_from_above() -> None:
     above, below = tones
     assert above > below + 50
     assert above == pytest.approx(255 * 0.8 * (0.62 + 0.30 * LIGHT[2] + 0.10), abs=2)
+
+
+def test_a_shadow_falls_away_from_the_light() -> None:
+    """Seen from above, of a ball 1 m above the ground: beside it by the light's slope."""
+    builder = fw.Builder("ball").add_body("a", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1, 0.1))
+    builder.add_geometry("a", "visual", "sphere", (0.1,), fw.Placement((0.0, 0.0, 1.0)), color=(1.0, 0.0, 0.0, 1.0))
+    camera = fw.plot.Camera([0.0, 0.0, 50.0], [0.0, 0.0, 0.0], 4.0)
+    picture = np.asarray(fw.plot.still(builder.build(), camera=camera, ground=[fw.contact.Plane()])).astype(int)
+    rows, columns = np.nonzero(np.abs(picture - SHADOW).max(axis=-1) < 3)
+    pixels = 640 / 4.0  # a metre
+    x, y = (columns.mean() - 320) / pixels, (240 - rows.mean()) / pixels
+    np.testing.assert_allclose([x, y], -LIGHT[:2] / LIGHT[2], atol=0.05)
 
 
 def test_lines_of_the_grid_are_at_round_numbers() -> None:
