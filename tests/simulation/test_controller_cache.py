@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.integrators import SemiImplicit
 from featherweight.simulation.step import Means, step_loop
 
 MODEL = fw.robots.double_pendulum()
@@ -110,7 +111,8 @@ def test_parameters_and_first_states_are_data_and_share_an_entry() -> None:
     assert first != other
 
 
-def test_a_function_is_traced_once_however_it_is_used() -> None:
+@pytest.mark.parametrize("order", ["key first", "program first"])
+def test_a_function_is_traced_once_however_it_is_used(order: str) -> None:
     """Were it traced for the key and again for the code, one that changes would be kept under a wrong key."""
     calls: list[int] = []
 
@@ -119,6 +121,8 @@ def test_a_function_is_traced_once_however_it_is_used() -> None:
         return -float(len(calls)) * v, x
 
     compiled = fw.compiled(control)
+    if order == "program first":
+        step_loop(MODEL, Means(SemiImplicit(), control=compiled)).program()
     batch = np.array([Q, Q, Q])
     fw.rollout(MODEL, Q, V, steps=5, dt=1e-3, control=compiled)
     fw.rollout(MODEL, batch, V, steps=5, dt=1e-3, control=compiled)

@@ -112,7 +112,8 @@ class Kernel:
         return plan(program, inputs, entries, self.chunk_limit or CHUNK_LIMIT)
 
     def _write(self) -> Written:
-        """What the function does, and its results as nodes or numbers; it is run once, for key and plan."""
+        """What the function does, and its results as nodes or numbers. It is run once, for key and plan: another time
+        it might do something else."""
         if self._written is None:
             graph = Graph()
             scalars: Scalars = [[graph.input(k, j) for j in range(prod(a.shape))] for k, a in enumerate(self.inputs)]
@@ -123,15 +124,14 @@ class Kernel:
                 number = value.value() if isinstance(value, Node) else float(value)
                 entries.append(value.id if number is None else number)
             self._written = graph, entries
+            if self.fingerprint is None and self.by_trace:
+                self.fingerprint = f"traced {self.inputs} {self.outputs} {entries} {graph.digest()}"
         return self._written
 
     def _key(self) -> str | None:
         """What the code follows from, beside this package and the machine: as it is known, or as it was traced."""
         if self.fingerprint is None and self.by_trace:
-            with compiling:
-                if self.fingerprint is None:
-                    graph, entries = self._write()
-                    self.fingerprint = f"traced {self.inputs} {self.outputs} {entries} {graph.digest()}"
+            self._write()
         return self.fingerprint and f"{self.fingerprint} {self.chunk_limit}"
 
     def ir(self, width: int, target: Target) -> str:
