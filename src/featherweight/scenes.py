@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import acos, atan2, cos, sin
@@ -19,6 +18,7 @@ from featherweight import control, robots
 from featherweight.contact import Box, ContactModel, Heightfield, Impulse, Plane, SpringDamper, Surface
 from featherweight.dynamics import forward_kinematics
 from featherweight.dynamics.contact_places import contact_places
+from featherweight.errors import no_such
 from featherweight.model import Model, Placement
 from featherweight.simulation import Compiled
 from featherweight.simulation.actuators import Actuators, EffortLimits
@@ -143,9 +143,7 @@ SCENES: dict[str, Callable[..., Scene]] = {"trot": trot, "balance": balance, "ra
 def named(name: str, **options: Any) -> Scene:
     """The scene with this name ("trot", "balance", "ragdoll"), for a command line; options are its function's."""
     if name not in SCENES:
-        near = difflib.get_close_matches(str(name), SCENES, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(SCENES)}"
-        raise ValueError(f"no scene named {name!r}; {hint}")
+        raise no_such("scene", name, SCENES)
     return SCENES[name](**options)
 
 
