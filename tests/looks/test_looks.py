@@ -77,6 +77,43 @@ def test_a_mesh_is_read_and_scaled(tmp_path: Path) -> None:
     np.testing.assert_allclose(shape.mesh.vertices.max(axis=0), [2.0, 3.0, 2.0])
 
 
+LINK = '<link name="{0}">{1}</link><joint name="j{0}" type="revolute"><parent link="{2}"/><child link="{0}"/>\
+<origin xyz="{3}"/><limit effort="1" velocity="1"/></joint>'
+MASS = '<inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1"/></inertial>'
+
+
+@pytest.mark.parametrize(
+    ("links", "drawn"),
+    [
+        ([("a", "", "base", "0 0 0")], set()),  # nothing has mass
+        ([("a", "", "base", "0 0 0"), ("b", MASS, "base", "0 0 1")], {2}),
+        ([("a", "", "base", "0 0 0"), ("b", MASS, "a", "0 0 1")], {1, 2}),  # to what it carries
+        (
+            [
+                ("a", "", "base", "0 0 0"),
+                *((f"at{k}", MASS, "a", xyz) for k, xyz in enumerate(("1 0 0", "0 1 0", "0 0 1"))),
+            ],
+            {1, 2, 3, 4},
+        ),
+    ],
+)
+def test_links_without_mass_and_shape_can_be_looked_at(links, drawn: set[int]) -> None:
+    """A third of all URDF files have some."""
+    text = "".join(LINK.format(name, inertial, parent, xyz) for name, inertial, parent, xyz in links)
+    with pytest.warns(UserWarning, match="mass"):
+        model = fw.loads(f'<robot name="r"><link name="base"/>{text}</robot>', policy="warn")
+    assert {shape.body for shape in shapes_of(model)} == drawn
+    motion = frames_of(model, np.zeros(1), model.neutral()[None])
+    assert np.isfinite(motion.com).all()
+
+
+def test_a_head_with_its_mass_in_the_middle_has_no_neck() -> None:
+    builder = fw.Builder("head").add_body("head", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    for name, place in (("a", (0.1, 0, 0)), ("b", (0, 0.1, 0)), ("c", (0, 0, 0.1))):
+        builder.add_contact_point(name, parent="head", position=place, radius=0.05)
+    assert len(shapes_of(builder.build())) == 3
+
+
 @pytest.mark.parametrize(("scale", "side"), [("1 1 1", 1), ("1 -1 1", 1), ("-1 -1 1", 1), ("-1 -1 -1", -1)])
 def test_a_mirrored_mesh_still_looks_outward(tmp_path: Path, scale: str, side: int) -> None:
     """The triangle's outside is up; only a mirror in z turns that over."""

@@ -67,7 +67,7 @@ def frames_of(
     poses = forward_kinematics(model, q, parameters=parameters)
     points = contact_places(model, poses)
     forces = np.zeros(points.shape) if force is None or force.shape != points.shape else force
-    com = center_of_mass(model, q, parameters=parameters) if model.nb else np.zeros((len(q), 3))
+    com = center_of_mass(model, q, parameters=parameters) if model.mass > 0 else np.zeros((len(q), 3))
     index = np.arange(len(q)) if index is None else index
     return Motion(model, t, index, poses.rotation, poses.position, com, points, forces)
 
