@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.plot.painter import LIGHT, SHADOW, _on_grid
+from featherweight.plot.painter import LIGHT, SHADOW, _arrows, _on_grid
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
@@ -235,3 +235,31 @@ def test_energy_is_that_of_the_robot_that_was_simulated() -> None:
     (axes,) = run.plot(panels=["energy"], lane=1).axes
     np.testing.assert_allclose(axes.lines[0].get_ydata(), run.energies()[0][1])
     assert run.energies()[0][1, -1] > 3 * run.energies()[0][0, -1]
+
+
+def test_what_is_no_trajectory_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="trajectory: expected a Trajectory, got str"):
+        fw.plot.plot("run.fw")
+    with pytest.raises(TypeError, match="trajectory: expected a Trajectory or several, got str"):
+        fw.plot.movie("run.fw", tmp_path / "no.gif")
+
+
+def test_arrows_are_as_long_as_forces_but_no_longer_than_half_the_picture() -> None:
+    """A quarter of a picture of 2 m for 10 N: 5 cm for each; 1 m at most; none for what is too short to see."""
+
+    class Pen:
+        def __init__(self) -> None:
+            self.lines: list[np.ndarray] = []
+
+        def line(self, ends: list, **_: object) -> None:
+            self.lines.append(np.array(ends))
+
+        def polygon(self, *_: object, **__: object) -> None:
+            pass
+
+    pen, camera = Pen(), fw.plot.Camera([0.0, -5.0, 0.0], [0.0, 0.0, 0.0], 2.0)
+    forces = np.array([[0.0, 0.0, 4.0], [0.0, 0.0, -1000.0], [0.0, 0.0, 0.1]])
+    _arrows(pen, np.zeros((3, 3)), forces, 0.05, camera, (400, 300))
+    (tail, tip), (_, far) = pen.lines
+    np.testing.assert_allclose(tip - tail, [0, -0.2 * 200], atol=1e-9)  # up is towards row 0
+    np.testing.assert_allclose(far - tail, [0, 1.0 * 200], atol=1e-9)

@@ -52,6 +52,8 @@ def plot(
         path: also write it there; the ending chooses the format.
         window: open a window and wait until it is closed.
     """
+    if not isinstance(trajectory, Trajectory):
+        raise TypeError(f"trajectory: expected a Trajectory, got {type(trajectory).__name__}")
     wanted = [name for name in PANELS if name != "rates"] if panels is None else list(panels)
     unknown = [panels] if isinstance(panels, str) else [name for name in wanted if name not in PANELS]
     if unknown or not wanted:

@@ -82,6 +82,8 @@ def movie(
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     if not several:
         raise ValueError("trajectory: expected one or more, got none")
+    if not all(isinstance(one, Trajectory) for one in several):
+        raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
     motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     looks = [shapes_of(motion.model) for motion in motions]
     camera = camera or camera_for(motions[0], looks[0], size[0] / size[1])
