@@ -45,6 +45,19 @@ def test_contact_has_forces_and_slip(drop: fw.Trajectory) -> None:
     assert {"contact forces", "slip of points that press", "position of the base"} <= set(titles(drop.plot()))
 
 
+def test_curves_of_contact_are_those_of_the_points_they_name(drop: fw.Trajectory) -> None:
+    force = np.linalg.norm(drop.contact_force, axis=-1)
+    names = [point.name for point in drop.model.contact_points]
+    forces, slip = drop.plot(panels=["forces", "slip"]).axes
+    for axes, values in ((forces, force), (slip, np.where(force > 0, drop.contact_slip, np.nan))):
+        labels = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert labels == [name for name, f in zip(names, force.T, strict=True) if f.any()]
+        for label, line in zip(labels, axes.lines, strict=True):
+            np.testing.assert_array_equal(
+                line.get_ydata(), np.maximum(values[:, names.index(label)], 1e-12 * (axes is slip))
+            )
+
+
 def test_curves_are_the_numbers_of_the_trajectory(swing: fw.Trajectory) -> None:
     (axes,) = swing.plot(panels=["rates"]).axes
     np.testing.assert_array_equal(axes.lines[1].get_ydata(), swing.v[:, 1])
