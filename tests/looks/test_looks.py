@@ -195,3 +195,37 @@ def test_what_cannot_be_shown_says_why() -> None:
     bare = fw.Trajectory(None, run.t, run.q, run.v, run.tau, run.contact_force, run.status, run.failed_step)
     with pytest.raises(ValueError, match="its file has no model"):
         motion_of(bare)
+
+
+def test_bounds_are_those_of_what_is_seen_in_all_frames() -> None:
+    builder = fw.Builder("bar").add_body("bar", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1.0, 0.1))
+    builder.add_geometry("bar", "visual", "box", (2.0, 0.2, 0.4), fw.Placement((1.0, 0.0, 0.0)))
+    model = builder.build()
+    q = np.array([[0.4], [0.7]])
+    corners = np.array([[x, y, z] for x in (0.0, 2.0) for y in (-0.1, 0.1) for z in (-0.2, 0.2)])
+    R = np.array([[[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]] for a in q[:, 0]])
+    places = np.einsum("fij,cj->fci", R, corners).reshape(-1, 3)
+    low, high = bounds(frames_of(model, np.arange(2.0), q), shapes_of(model))
+    np.testing.assert_allclose(low, places.min(axis=0), atol=1e-12)
+    np.testing.assert_allclose(high, places.max(axis=0), atol=1e-12)
+
+
+def test_a_shape_is_where_it_is_placed_and_turned() -> None:
+    place = fw.Placement((0.1, 0.2, 0.3), rpy=(0.4, -0.5, 0.6))
+    builder = fw.Builder("bar").add_body("bar", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1.0, 0.1))
+    builder.add_geometry("bar", "visual", "box", (1.0, 2.0, 3.0), place)
+    (shape,) = shapes_of(builder.build())
+    local = (shape.mesh.vertices - place.position) @ np.array(place.rotation, dtype=float)  # Rᵀ (x - p)
+    np.testing.assert_allclose(np.abs(local), np.tile([0.5, 1.0, 1.5], (8, 1)), atol=1e-12)
+
+
+def test_a_body_that_carries_others_is_a_box_with_its_moments() -> None:
+    """Of a real box it is that box, wherever its centre of mass is."""
+    size, com = (0.4, 0.2, 0.1), (0.05, 0.02, -0.03)
+    builder = fw.Builder("hub").add_body("hub", joint=fw.joints.Free(), inertia=fw.Inertia.box(5.0, size, com))
+    for k, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1))):
+        at = fw.Placement((x, y, 0.0))
+        inertia = fw.Inertia.rod(0.1, 0.2, (0, 0, -0.1))
+        builder.add_body(f"leg{k}", parent="hub", joint=fw.joints.Revolute("y"), placement=at, inertia=inertia)
+    (hub,) = (shape for shape in shapes_of(builder.build()) if shape.body == 1)
+    np.testing.assert_allclose(np.abs(hub.mesh.vertices - com), np.tile(np.array(size) / 2, (8, 1)), atol=1e-9)
