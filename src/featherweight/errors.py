@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Collection
+
 
 class ModelError(ValueError):
     """A model, or a part of one, cannot be: says what is wrong and how to fix it.
@@ -28,3 +31,10 @@ class SimulationError(RuntimeError):
 
 class ConvergenceError(SimulationError):
     """A solver did not converge."""
+
+
+def no_such(what: str, name: object, known: Collection[str]) -> ValueError:
+    """For a name that is none: with the nearest one, or all of them if none is near; raise what this returns."""
+    near = difflib.get_close_matches(str(name), known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    return ValueError(f"no {what} named {name!r}; {hint}")

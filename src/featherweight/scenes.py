@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import acos, atan2, cos, sin
@@ -17,7 +16,9 @@ import numpy as np
 
 from featherweight import control, robots
 from featherweight.contact import Box, ContactModel, Heightfield, Impulse, Plane, SpringDamper, Surface
-from featherweight.dynamics import frame_pose
+from featherweight.dynamics import forward_kinematics
+from featherweight.dynamics.contact_places import contact_places
+from featherweight.errors import no_such
 from featherweight.model import Model, Placement
 from featherweight.simulation import Compiled
 from featherweight.simulation.actuators import Actuators, EffortLimits
@@ -46,6 +47,8 @@ class Scene:
 
 def crouched(model: Model, height: float = 0.28) -> np.ndarray:
     """The Mini Cheetah with its hips at that height [m] above its feet, which are on the ground z = 0."""
+    if model.nq != 19 or "FR_knee" not in model.joint_names:
+        raise ValueError(f"model: expected the Mini Cheetah, got {model.name!r} with {model.nq} coordinates")
     if not 0.05 < height < THIGH + SHANK:
         raise ValueError(f"height: expected from 0.05 to less than {THIGH + SHANK:g} m, got {height!r}")
     knee = acos((height**2 - THIGH**2 - SHANK**2) / (2 * THIGH * SHANK))
@@ -61,6 +64,7 @@ def trot(
     """The Mini Cheetah trots in place, or with a velocity: forward, sideways [m/s], turning [rad/s].
 
     `contact`: "impulse", in steps of 1 ms, or "spring", in steps of 0.25 ms. `ground`: a surface; None: the plane.
+    `friction` is the ground's; the controller keeps to no more than that, nor than 0.6.
     """
     if contact not in ("impulse", "spring"):
         raise ValueError(f'contact: expected "impulse" or "spring", got {contact!r}')
@@ -70,15 +74,21 @@ def trot(
     kind: Any = Impulse if contact == "impulse" else SpringDamper
     return Scene(
         model, q, np.zeros(model.nv), 10.0, 1e-3 if contact == "impulse" else 2.5e-4,
-        kind(ground=surface, friction=friction), control.trot(model, q, velocity=velocity), EffortLimits(),
+        kind(ground=surface, friction=friction),
+        control.trot(model, q, velocity=velocity, friction=min(friction, 0.6)), EffortLimits(),
     )  # fmt: skip
 
 
 def rough_ground(*, roughness: float = 0.02, spacing: float = 0.2, seed: int = 0) -> Heightfield:
-    """Random heights within ± roughness [m] on a grid of 12 × 12 m, flat where a robot begins at the origin."""
+    """Random heights within ± roughness [m] on a grid of about 12 × 12 m, flat where a robot begins at the origin."""
+    if not 0 <= roughness < np.inf or not 0 < spacing <= 1:
+        raise ValueError(
+            "roughness, spacing: expected a height of 0 or more and a distance of up to 1 m, got "
+            f"{roughness!r} and {spacing!r}"
+        )
     n = round(12.0 / spacing) + 1
     heights = np.random.default_rng(seed).uniform(-roughness, roughness, (n, n))
-    x = np.linspace(-6.0, 6.0, n)
+    x = spacing * np.arange(n) - 6.0
     heights[np.ix_(np.abs(x) < 0.5, np.abs(x) < 0.5)] = 0.0
     return Heightfield(heights, spacing, (-6.0, -6.0))
 
@@ -110,6 +120,8 @@ def ragdoll(*, count: int = 1, seed: int = 0) -> Scene:
     Recovery from depth is off, so that contact only takes energy; hands and feet are less light than they are (armature
     0.05 kg m²), which the sweeps over contacts need.
     """
+    if not isinstance(count, int) or count < 1:
+        raise ValueError(f"count: expected a whole number > 0, got {count!r}")
     model = robots.humanoid(armature=0.05, stiffening=2.0)
     rng = np.random.default_rng(seed)
     q = np.array([model.random(rng) for _ in range(count)])
@@ -131,13 +143,13 @@ SCENES: dict[str, Callable[..., Scene]] = {"trot": trot, "balance": balance, "ra
 def named(name: str, **options: Any) -> Scene:
     """The scene with this name ("trot", "balance", "ragdoll"), for a command line; options are its function's."""
     if name not in SCENES:
-        near = difflib.get_close_matches(str(name), SCENES, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(SCENES)}"
-        raise ValueError(f"no scene named {name!r}; {hint}")
+        raise no_such("scene", name, SCENES)
     return SCENES[name](**options)
 
 
 def lowest(model: Model, q: Any) -> np.ndarray:
     """Height [m] of the lowest part of the contact points, shape (…)."""
-    points = model.contact_points
-    return np.min([frame_pose(model, q, point.name).position[..., 2] - point.radius for point in points], axis=0)
+    if not model.contact_points:
+        raise ValueError(f"model: {model.name!r} has no contact points; add some with Builder.add_contact_point")
+    radii = np.array([point.radius for point in model.contact_points])
+    return (contact_places(model, forward_kinematics(model, q))[..., 2] - radii).min(axis=-1)

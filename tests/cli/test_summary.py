@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,9 +39,42 @@ def test_slip_is_the_way_that_was_slid() -> None:
     assert told["sweeps_most"] == run.solver[:, 0].max()
 
 
+def test_a_point_that_does_not_press_does_not_slip() -> None:
+    """Its speed along the ground is recorded also where it is in the air."""
+    run = sliding()
+    force = run.contact_force.copy()
+    force[:, :2], force[100:, 2] = 0.0, 0.0
+    told = {line.name: line for line in summary(replace(run, contact_force=force))}
+    assert told["slip"].value == pytest.approx(run.contact_slip[:100, 2].sum() * 1e-3)
+    assert told["slip"].text.endswith("(c)")
+    assert told["contact_points_used"].value == 1
+
+
+def test_energy_is_told_as_it_begins_ends_and_varies() -> None:
+    run = fw.simulate(fw.robots.pendulum(), [1.0], [0.0], duration=1.0, dt=1e-2)
+    told, energy = values(run), run.energy()
+    assert (told["energy_start"], told["energy_end"]) == (energy[0], energy[-1])
+    assert told["energy_band"] == energy.max() - energy.min() > abs(energy[-1] - energy[0])
+
+
 def test_a_run_without_contact_says_nothing_of_it() -> None:
     run = fw.simulate(fw.robots.pendulum(), [1.0], [0.0], duration=0.1, dt=1e-3)
     assert not {"slip", "sweeps_mean", "largest_joint_force", "seconds"} & set(values(run))
+
+
+def test_the_joint_that_came_nearest_to_its_strength() -> None:
+    """One with 2 N m of 10, one with 3 of 4, one without a limit that gives most."""
+    builder, parent = fw.Builder("arm"), "world"
+    for name, limits in (("a", fw.Limits(effort=10.0)), ("b", fw.Limits(effort=4.0)), ("c", None)):
+        inertia = fw.Inertia.box(1.0, (0.1, 0.1, 0.1), (0.1, 0.0, 0.0))
+        options = {} if limits is None else {"limits": limits}
+        builder.add_body(name, parent=parent, joint=fw.joints.Revolute("z"), inertia=inertia, **options)
+        parent = name
+    model = builder.build()
+    run = fw.simulate(model, [0.0] * 3, [0.0] * 3, duration=0.01, dt=1e-3, control=lambda t, q, v: [2.0, -3.0, 5.0])
+    told = {line.name: line for line in summary(run)}
+    assert told["largest_joint_force"].value == 5.0
+    assert (told["effort_used"].value, told["effort_used"].text) == (0.75, "75% (b_joint)")
 
 
 def test_a_failed_run_says_where() -> None:

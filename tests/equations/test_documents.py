@@ -38,6 +38,8 @@ ARM = """<robot name="arm"><link name="base"/>
         ("theta1_ddot", r"\ddot{\theta}_{1}", "θ\u0308_1"),
         ("J_P,pole", r"J_{P,\mathrm{pole}}", "J_P,pole"),
         ("k_theta", r"k_{\theta}", "k_θ"),
+        ("m_50%&#", r"m_{\mathrm{50\%\&\#}}", "m_50%&#"),
+        ("m_{a}$", r"m_{\mathrm{\{a\}\$}}", "m_{a}$"),
     ],
 )
 def test_names_are_written_well(text: str, latex: str, plain: str) -> None:
@@ -176,3 +178,31 @@ def test_derive_gives_one_line_and_status_2(arguments: tuple[str, ...], message:
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_quaternions_have_brackets_in_the_text_about_christoffel_symbols() -> None:
+    """∂M/∂q is not what happens where velocities are not rates of coordinates."""
+    plain, spinning = equations.lagrange(cartpole()).markdown(), equations.lagrange(top()).markdown()
+    assert "∂M_jk/∂q_l" in plain
+    assert "[X_l, X_k]" not in plain
+    assert "[X_l, X_k]" in spinning
+    assert "∂M_jk/∂q_l" not in spinning
+
+
+def test_all_coordinates_of_a_joint_are_searched_for_equilibria() -> None:
+    from featherweight.cli.derive import _equilibria
+
+    body = fw.Inertia.box(1.0, (0.1, 0.2, 0.3), (0.0, 0.0, -0.5))
+    model = fw.Builder("gimbal").add_body("bob", joint=fw.joints.Universal("x", "y"), inertia=body).build()
+    table = _equilibria(equations.lagrange(model), {})
+    assert "no bounds for" not in table
+    assert "stable" in table
+    assert "q2 from -3.46 to 3.46" in table
+
+
+def test_a_simulation_that_fails_is_told_in_the_page() -> None:
+    from featherweight.cli.derive import _simulation
+
+    link = fw.Inertia.point(1.0, (0.0, 0.0, -1.0))
+    model = fw.Builder("stiff").add_body("bob", joint=fw.joints.Revolute("y"), inertia=link, stiffness=1e9).build()
+    assert "failed at step" in _simulation(equations.lagrange(model), {})

@@ -14,6 +14,7 @@ import featherweight as fw
 from equations.mechanisms import cartpole, double_pendulum, planar_arm, top
 from featherweight import equations
 from featherweight.equations import JointDamper, JointSpring, interval
+from featherweight.equations.equilibria import _krawczyk, _search
 from featherweight.equations.interval import Interval
 
 VALUES = {"m_c": 1.0, "m_p": 0.1, "L": 0.5, "g": 9.81, "I_p": 0.0, "k_x": 3.0}
@@ -160,3 +161,37 @@ def test_results_of_numbers_inside_are_inside(a: Interval, b: Interval, s: float
         assert math.sqrt(x) in interval.sqrt(a)
     if y != 0:
         assert x / y in a / b
+
+
+def test_krawczyks_test_encloses_what_the_force_may_be() -> None:
+    """K = m - Y F(m) + (1 - Y J)(box - m), by hand; an uncertain F(m) makes it as wide as that."""
+    box, middle = [Interval(-1.0, 1.0), Interval(0.0, 4.0)], [0.0, 2.0]
+    J_m = np.array([[2.0, 0.0], [0.0, 4.0]])
+    J = [[Interval(1.0, 3.0), Interval(0.0, 0.0)], [Interval(-0.4, 0.4), Interval(4.0, 4.0)]]
+    F = [Interval(0.2, 0.6), Interval(-0.8, -0.8)]
+    K = _krawczyk(box, middle, F, J, J_m)
+    assert K is not None
+    # Y F = ((0.1 … 0.3), -0.2); 1 - Y J = ((-0.5 … 0.5, 0), (-0.1 … 0.1, 0)); box - m = (±1, ±2)
+    for got, (low, high) in zip(K, ((-0.3 - 0.5, -0.1 + 0.5), (2.2 - 0.1, 2.2 + 0.1)), strict=True):
+        assert got.low <= low <= got.low + 1e-14
+        assert got.high - 1e-14 <= high <= got.high
+    assert _krawczyk(box, middle, F, J, np.zeros((2, 2))) is None
+
+
+def test_a_force_that_is_lost_in_rounding_is_not_taken_for_a_proof(monkeypatch) -> None:
+    """(1e16 + θ) - 1e16 is 0 in floats at θ = 1, far from its root: intervals know that they do not know."""
+    monkeypatch.setattr(equations.equilibria, "MOST_BOXES", 100)
+    theta = sympy.Symbol("theta", real=True)
+    force = sympy.Add(sympy.Add(sympy.Integer(10) ** 16, theta, evaluate=False), -(10**16), evaluate=False)
+    with pytest.raises(ValueError, match="equilibria: not done after 100 boxes"):
+        _search([force], [theta], [Interval(0.2, 1.8)])
+
+
+def test_values_for_symbols_that_are_not_there_are_refused() -> None:
+    """A name with a slip of the pen must not leave the default in place."""
+    found, values = sprung(), {**VALUES, "k_theta": 1.0}
+    box = {"x": (-1, 1), "theta": (-4, 4)}
+    with pytest.raises(ValueError, match=r"equilibria: there is no symbol m_q; there are .*m_c"):
+        found.equilibria(box, parameters={**values, "m_q": 1.0})
+    with pytest.raises(ValueError, match=r"equilibria: there is no symbol tau_y; there are .*tau_x"):
+        found.equilibria(box, parameters=values, inputs={"tau_y": 1.0})

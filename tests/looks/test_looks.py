@@ -77,6 +77,54 @@ def test_a_mesh_is_read_and_scaled(tmp_path: Path) -> None:
     np.testing.assert_allclose(shape.mesh.vertices.max(axis=0), [2.0, 3.0, 2.0])
 
 
+LINK = '<link name="{0}">{1}</link><joint name="j{0}" type="revolute"><parent link="{2}"/><child link="{0}"/>\
+<origin xyz="{3}"/><limit effort="1" velocity="1"/></joint>'
+MASS = '<inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1"/></inertial>'
+
+
+@pytest.mark.parametrize(
+    ("links", "drawn"),
+    [
+        ([("a", "", "base", "0 0 0")], set()),  # nothing has mass
+        ([("a", "", "base", "0 0 0"), ("b", MASS, "base", "0 0 1")], {2}),
+        ([("a", "", "base", "0 0 0"), ("b", MASS, "a", "0 0 1")], {1, 2}),  # to what it carries
+        (
+            [
+                ("a", "", "base", "0 0 0"),
+                *((f"at{k}", MASS, "a", xyz) for k, xyz in enumerate(("1 0 0", "0 1 0", "0 0 1"))),
+            ],
+            {1, 2, 3, 4},
+        ),
+    ],
+)
+def test_links_without_mass_and_shape_can_be_looked_at(links, drawn: set[int]) -> None:
+    """A third of all URDF files have some."""
+    text = "".join(LINK.format(name, inertial, parent, xyz) for name, inertial, parent, xyz in links)
+    with pytest.warns(UserWarning, match="mass"):
+        model = fw.loads(f'<robot name="r"><link name="base"/>{text}</robot>', policy="warn")
+    assert {shape.body for shape in shapes_of(model)} == drawn
+    motion = frames_of(model, np.zeros(1), model.neutral()[None])
+    assert np.isfinite(motion.com).all()
+
+
+def test_a_head_with_its_mass_in_the_middle_has_no_neck() -> None:
+    builder = fw.Builder("head").add_body("head", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    for name, place in (("a", (0.1, 0, 0)), ("b", (0, 0.1, 0)), ("c", (0, 0, 0.1))):
+        builder.add_contact_point(name, parent="head", position=place, radius=0.05)
+    assert len(shapes_of(builder.build())) == 3
+
+
+@pytest.mark.parametrize(("scale", "side"), [("1 1 1", 1), ("1 -1 1", 1), ("-1 -1 1", 1), ("-1 -1 -1", -1)])
+def test_a_mirrored_mesh_still_looks_outward(tmp_path: Path, scale: str, side: int) -> None:
+    """The triangle's outside is up; only a mirror in z turns that over."""
+    pytest.importorskip("trimesh")
+    triangle_file(tmp_path / "upper.stl")
+    visual = f'<visual><geometry><mesh filename="upper.stl" scale="{scale}"/></geometry></visual>'
+    (shape,) = shapes_of(arm(tmp_path, visual))
+    a, b, c = shape.mesh.vertices[shape.mesh.faces[0]]
+    assert np.sign(np.cross(b - a, c - a)[2]) == side
+
+
 @pytest.mark.parametrize("content", [None, b"", b"no mesh at all", b"solid x\nfacet normal 0 0", bytes(200)])
 def test_a_mesh_that_is_not_there_or_broken_is_made_up_with_a_warning(tmp_path: Path, content: bytes | None) -> None:
     pytest.importorskip("trimesh")
@@ -147,3 +195,37 @@ def test_what_cannot_be_shown_says_why() -> None:
     bare = fw.Trajectory(None, run.t, run.q, run.v, run.tau, run.contact_force, run.status, run.failed_step)
     with pytest.raises(ValueError, match="its file has no model"):
         motion_of(bare)
+
+
+def test_bounds_are_those_of_what_is_seen_in_all_frames() -> None:
+    builder = fw.Builder("bar").add_body("bar", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1.0, 0.1))
+    builder.add_geometry("bar", "visual", "box", (2.0, 0.2, 0.4), fw.Placement((1.0, 0.0, 0.0)))
+    model = builder.build()
+    q = np.array([[0.4], [0.7]])
+    corners = np.array([[x, y, z] for x in (0.0, 2.0) for y in (-0.1, 0.1) for z in (-0.2, 0.2)])
+    R = np.array([[[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]] for a in q[:, 0]])
+    places = np.einsum("fij,cj->fci", R, corners).reshape(-1, 3)
+    low, high = bounds(frames_of(model, np.arange(2.0), q), shapes_of(model))
+    np.testing.assert_allclose(low, places.min(axis=0), atol=1e-12)
+    np.testing.assert_allclose(high, places.max(axis=0), atol=1e-12)
+
+
+def test_a_shape_is_where_it_is_placed_and_turned() -> None:
+    place = fw.Placement((0.1, 0.2, 0.3), rpy=(0.4, -0.5, 0.6))
+    builder = fw.Builder("bar").add_body("bar", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1.0, 0.1))
+    builder.add_geometry("bar", "visual", "box", (1.0, 2.0, 3.0), place)
+    (shape,) = shapes_of(builder.build())
+    local = (shape.mesh.vertices - place.position) @ np.array(place.rotation, dtype=float)  # Rᵀ (x - p)
+    np.testing.assert_allclose(np.abs(local), np.tile([0.5, 1.0, 1.5], (8, 1)), atol=1e-12)
+
+
+def test_a_body_that_carries_others_is_a_box_with_its_moments() -> None:
+    """Of a real box it is that box, wherever its centre of mass is."""
+    size, com = (0.4, 0.2, 0.1), (0.05, 0.02, -0.03)
+    builder = fw.Builder("hub").add_body("hub", joint=fw.joints.Free(), inertia=fw.Inertia.box(5.0, size, com))
+    for k, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1))):
+        at = fw.Placement((x, y, 0.0))
+        inertia = fw.Inertia.rod(0.1, 0.2, (0, 0, -0.1))
+        builder.add_body(f"leg{k}", parent="hub", joint=fw.joints.Revolute("y"), placement=at, inertia=inertia)
+    (hub,) = (shape for shape in shapes_of(builder.build()) if shape.body == 1)
+    np.testing.assert_allclose(np.abs(hub.mesh.vertices - com), np.tile(np.array(size) / 2, (8, 1)), atol=1e-9)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.plot.painter import LIGHT, SHADOW, _arrows, _on_grid
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
@@ -44,6 +45,19 @@ def test_contact_has_forces_and_slip(drop: fw.Trajectory) -> None:
     assert {"contact forces", "slip of points that press", "position of the base"} <= set(titles(drop.plot()))
 
 
+def test_curves_of_contact_are_those_of_the_points_they_name(drop: fw.Trajectory) -> None:
+    force = np.linalg.norm(drop.contact_force, axis=-1)
+    names = [point.name for point in drop.model.contact_points]
+    forces, slip = drop.plot(panels=["forces", "slip"]).axes
+    for axes, values in ((forces, force), (slip, np.where(force > 0, drop.contact_slip, np.nan))):
+        labels = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert labels == [name for name, f in zip(names, force.T, strict=True) if f.any()]
+        for label, line in zip(labels, axes.lines, strict=True):
+            np.testing.assert_array_equal(
+                line.get_ydata(), np.maximum(values[:, names.index(label)], 1e-12 * (axes is slip))
+            )
+
+
 def test_curves_are_the_numbers_of_the_trajectory(swing: fw.Trajectory) -> None:
     (axes,) = swing.plot(panels=["rates"]).axes
     np.testing.assert_array_equal(axes.lines[1].get_ydata(), swing.v[:, 1])
@@ -57,8 +71,12 @@ def test_a_figure_is_written(swing: fw.Trajectory, tmp_path: Path) -> None:
 
 
 def test_an_unknown_panel_is_named(swing: fw.Trajectory) -> None:
-    with pytest.raises(ValueError, match=r"panels: expected some of 'position', .*'phase', got 'anger'"):
+    with pytest.raises(ValueError, match=r"panels: expected some of 'position', .*'phase', in a list, got 'anger'"):
         swing.plot(panels=["anger"])
+    with pytest.raises(ValueError, match=r"panels: expected some of .* in a list, got 'energy'"):
+        swing.plot(panels="energy")
+    with pytest.raises(ValueError, match=r"panels: expected some of .* in a list, got \[\]"):
+        swing.plot(panels=[])
     with pytest.raises(ValueError, match="lane: expected a number from 0 to 0, got 3"):
         swing.plot(lane=3)
 
@@ -103,6 +121,22 @@ def test_a_camera_sees_its_target_in_the_middle_and_up_above() -> None:
     np.testing.assert_allclose(depth, [5, 5, 5, 10])
 
 
+def test_a_camera_may_look_straight_down_or_up() -> None:
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 0.5, 0]])
+    for height, side in ((5.0, 1), (-5.0, -1)):
+        pixels, depth = fw.plot.Camera([0.0, 0.0, height], np.zeros(3), 2.0).seen(points, (400, 300))
+        np.testing.assert_allclose(pixels, [[200, 150], [200 + side * 200, 150], [200, 50]], atol=1e-9)
+        np.testing.assert_allclose(depth, 5)
+
+
+def test_a_camera_that_sees_nothing_is_refused() -> None:
+    for eye, target, width in (((0, 0, 1), (0, 0, 1), 1.0), ((0, 0, 1), (0, 0, 0), 0.0)):
+        with pytest.raises(ValueError, match="width, eye: expected a width > 0"):
+            fw.plot.Camera(eye, target, width)
+    with pytest.raises(ValueError, match="eye: expected three finite numbers"):
+        fw.plot.Camera((0, 0, np.nan), (0, 0, 0), 1.0)
+
+
 def test_near_things_hide_far_ones() -> None:
     builder = fw.Builder("two").add_body("a", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1, 0.1))
     for y, color in ((0.5, (1, 0, 0, 1)), (-0.5, (0, 0, 1, 1))):  # red behind blue, for an eye at -y
@@ -110,6 +144,44 @@ def test_near_things_hide_far_ones() -> None:
     camera = fw.plot.Camera(np.array([0.0, -5.0, 0.0]), np.zeros(3), 2.0)
     red, _, blue = np.asarray(fw.plot.still(builder.build(), camera=camera))[240, 320]
     assert blue > 100 > red
+
+
+def test_the_outside_of_a_box_is_seen_and_lit_from_above() -> None:
+    """Its upper face from above, its lower one from below, which is darker."""
+    builder = fw.Builder("box").add_body("a", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1, 0.1))
+    builder.add_geometry("a", "visual", "box", (1.0, 1.0, 1.0), color=(0.8, 0.8, 0.8, 1.0))
+    tones = []
+    for height in (5.0, -5.0):
+        camera = fw.plot.Camera([0.0, 0.0, height], [0.0, 0.0, 0.0], 2.0)
+        tones.append(int(np.asarray(fw.plot.still(builder.build(), camera=camera))[240, 320, 0]))
+    above, below = tones
+    assert above > below + 50
+    assert above == pytest.approx(255 * 0.8 * (0.62 + 0.30 * LIGHT[2] + 0.10), abs=2)
+
+
+def test_a_shadow_falls_away_from_the_light() -> None:
+    """Seen from above, of a ball 1 m above the ground: beside it by the light's slope."""
+    builder = fw.Builder("ball").add_body("a", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1, 0.1))
+    builder.add_geometry("a", "visual", "sphere", (0.1,), fw.Placement((0.0, 0.0, 1.0)), color=(1.0, 0.0, 0.0, 1.0))
+    camera = fw.plot.Camera([0.0, 0.0, 50.0], [0.0, 0.0, 0.0], 4.0)
+    picture = np.asarray(fw.plot.still(builder.build(), camera=camera, ground=[fw.contact.Plane()])).astype(int)
+    rows, columns = np.nonzero(np.abs(picture - SHADOW).max(axis=-1) < 3)
+    pixels = 640 / 4.0  # a metre
+    x, y = (columns.mean() - 320) / pixels, (240 - rows.mean()) / pixels
+    np.testing.assert_allclose([x, y], -LIGHT[:2] / LIGHT[2], atol=0.05)
+
+
+def test_lines_of_the_grid_are_at_round_numbers() -> None:
+    """In the axes of the plane, also of one that is tilted and turned."""
+    c, s = np.cos(0.3), np.sin(0.3)
+    tilted = np.array([[1, 0, 0], [0, c, -s], [0, s, c]]) @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    for rotation in (np.eye(3), tilted):
+        x, y, z = rotation.T @ _on_grid(rotation, np.array([1.23, -0.47, 0.31]), 0.1)
+        assert x / 0.1 == pytest.approx(round(x / 0.1), abs=1e-9)
+        assert y / 0.1 == pytest.approx(round(y / 0.1), abs=1e-9)
+        place = rotation.T @ [1.23, -0.47, 0.31]
+        assert np.abs(place - (x, y, z)).max() <= 0.05 + 1e-9
+        assert z == pytest.approx(place[2])
 
 
 def test_a_movie_moves(swing: fw.Trajectory, tmp_path: Path) -> None:
@@ -134,3 +206,73 @@ def test_forces_are_drawn(drop: fw.Trajectory, tmp_path: Path) -> None:
     fw.plot.movie(drop, tmp_path / "with.gif", rate=5, size=(240, 180))
     rgb = frames(tmp_path / "with.gif")[-1]
     assert ((rgb[..., 0] > 150) & (rgb[..., 1] < 90) & (rgb[..., 2] < 90)).any()
+
+
+@pytest.mark.parametrize(("rate", "speed"), [(30, 1.0), (12, 0.5), (8, 1.0), (50, 1.0), (3, 2.0)])
+@pytest.mark.parametrize("every", [1, 100, 500])
+def test_a_movie_takes_as_long_as_what_it_shows(tmp_path: Path, rate: int, speed: float, every: int) -> None:
+    """A GIF can only say hundredths of a second; a run may have fewer states than there are pictures."""
+    model = fw.robots.double_pendulum()
+    run = fw.simulate(model, [1.0, 0.5], [0.0, 0.0], duration=1.0, dt=1e-3, record_every=every)
+    fw.plot.movie(run, tmp_path / "timed.gif", rate=rate, speed=speed, size=(80, 60))
+    with Image.open(tmp_path / "timed.gif") as movie:
+        shown = []
+        for k in range(movie.n_frames):
+            movie.seek(k)
+            shown.append(movie.info["duration"] / 1000)
+    picture = round(100 / rate) / 100
+    assert min(shown) >= picture - 1e-9
+    assert sum(shown) == pytest.approx(1.0 / speed + picture, abs=1.01 * picture)
+
+
+def test_rates_that_a_movie_cannot_have(swing: fw.Trajectory, tmp_path: Path) -> None:
+    for rate in (0, -1, 60, np.nan):
+        with pytest.raises(ValueError, match="rate: expected a number > 0, and up to 50 for a GIF"):
+            fw.plot.movie(swing, tmp_path / "no.gif", rate=rate)
+
+
+def test_coordinates_of_a_joint_are_numbered() -> None:
+    """Not x, y, z: the third of a planar joint is an angle."""
+    model = fw.Builder("puck").add_body("puck", joint=fw.joints.Planar(), inertia=fw.Inertia.sphere(1, 0.1)).build()
+    run = fw.simulate(model, [0.0, 0.0, 0.0], [1.0, 0.0, 1.0], duration=0.1, dt=0.01)
+    (axes,) = run.plot(panels=["angles"]).axes
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == [f"{model.joint_names[0]} {k}" for k in range(3)]
+
+
+def test_energy_is_that_of_the_robot_that_was_simulated() -> None:
+    model = fw.robots.mini_cheetah(parameters=("body.mass",))
+    run = fw.rollout(
+        model, model.neutral(), np.zeros(model.nv), steps=10, dt=1e-3, parameters={"body.mass": [3.3, 33.0]}
+    )
+    (axes,) = run.plot(panels=["energy"], lane=1).axes
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), run.energies()[0][1])
+    assert run.energies()[0][1, -1] > 3 * run.energies()[0][0, -1]
+
+
+def test_what_is_no_trajectory_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="trajectory: expected a Trajectory, got str"):
+        fw.plot.plot("run.fw")
+    with pytest.raises(TypeError, match="trajectory: expected a Trajectory or several, got str"):
+        fw.plot.movie("run.fw", tmp_path / "no.gif")
+
+
+def test_arrows_are_as_long_as_forces_but_no_longer_than_half_the_picture() -> None:
+    """A quarter of a picture of 2 m for 10 N: 5 cm for each; 1 m at most; none for what is too short to see."""
+
+    class Pen:
+        def __init__(self) -> None:
+            self.lines: list[np.ndarray] = []
+
+        def line(self, ends: list, **_: object) -> None:
+            self.lines.append(np.array(ends))
+
+        def polygon(self, *_: object, **__: object) -> None:
+            pass
+
+    pen, camera = Pen(), fw.plot.Camera([0.0, -5.0, 0.0], [0.0, 0.0, 0.0], 2.0)
+    forces = np.array([[0.0, 0.0, 4.0], [0.0, 0.0, -1000.0], [0.0, 0.0, 0.1]])
+    _arrows(pen, np.zeros((3, 3)), forces, 0.05, camera, (400, 300))
+    (tail, tip), (_, far) = pen.lines
+    np.testing.assert_allclose(tip - tail, [0, -0.2 * 200], atol=1e-9)  # up is towards row 0
+    np.testing.assert_allclose(far - tail, [0, 1.0 * 200], atol=1e-9)

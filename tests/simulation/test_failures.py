@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -191,3 +193,23 @@ def test_a_controller_that_raises_has_last_states_too(bad, every: int) -> None:
     error = failure(lambda t, q, v: bad(t, q, v) if t > 119.5 * DT else -0.1 * v, every)
     assert error.last.q.shape == (100, 2)
     assert error.last.t[-1] == 120 * DT
+
+
+@pytest.mark.parametrize("ends_by", [ValueError, KeyboardInterrupt])
+def test_a_file_knows_which_lanes_failed_before_the_controller_did(ends_by, tmp_path, monkeypatch) -> None:
+    """Both in the middle of a chunk that is not the first: those of 1, 2, 4 and 8 steps."""
+    monkeypatch.setattr(running, "FIRST_CHUNK", 1.0)
+
+    def control(t, q, v):
+        if round(t / DT) == 12:
+            raise ends_by("enough")
+        return np.where([[round(t / DT) == 9], [False]], np.nan, -0.1 * v)
+
+    q, v = np.array([START[0]] * 2), np.array([START[1]] * 2)
+    with contextlib.suppress(fw.SimulationError):
+        fw.rollout(MODEL, q, v, steps=20, dt=DT, control=control, file=tmp_path / "run.fw")
+    loaded = fw.Trajectory.load(tmp_path / "run.fw")
+    assert loaded.status.tolist() == [fw.Status.BAD_CONTROL, fw.Status.OK]
+    assert loaded.failed_step.tolist() == [9, -1]
+    assert np.isnan(loaded.q[0, 9:]).all()
+    assert np.isfinite(loaded.q[1]).all()

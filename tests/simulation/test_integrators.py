@@ -7,6 +7,7 @@ import pytest
 
 import featherweight as fw
 from laws.random_trees import inertia, placement
+from simulation.measured import order_of
 
 J = fw.joints
 
@@ -57,19 +58,7 @@ CASES = cases()
 @pytest.mark.parametrize(("method", "order", "steps"), [("semi_implicit", 1, 512), ("rk4", 4, 64)])
 def test_order_on_the_trajectory(name: str, method: str, order: int, steps: int) -> None:
     model, q, v = CASES[name]
-    time = 0.5
-
-    def end(n: int, method: str) -> fw.Trajectory:
-        return fw.rollout(model, q, v, steps=n, dt=time / n, integrator=method, record_every=n)
-
-    truth = end(4096, "rk4")
-    errors = []
-    for n in (steps, 2 * steps, 4 * steps):
-        run = end(n, method)
-        gap = np.concatenate([fw.difference(model, truth.q[-1], run.q[-1]), run.v[-1] - truth.v[-1]])
-        errors.append(np.abs(gap).max())
-    orders = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert abs(orders[-1] - order) <= 0.1, (errors, orders)
+    assert abs(order_of(method, model, q, v, time=0.5, steps=steps, finest=4096) - order) <= 0.1
 
 
 def test_the_pendulum_of_the_benchmark_library() -> None:

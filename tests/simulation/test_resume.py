@@ -174,3 +174,17 @@ def test_a_full_disk_keeps_what_was_written(tmp_path, small_chunks, monkeypatch)
     part = fw.Trajectory.load(tmp_path / "run.fw")
     assert 1 < len(part.t) < len(whole.t)
     assert same(fw.rollout(MODEL, *STATES, **OPTIONS, file=tmp_path / "run.fw"), whole)
+
+
+@pytest.mark.parametrize("samples", [10, 25])
+def test_a_chunk_is_written_when_it_is_large_enough(samples: int, tmp_path, monkeypatch) -> None:
+    """However fast it goes: so many bytes of q, v and tau may be lost, no more."""
+    model = fw.robots.double_pendulum()
+    monkeypatch.setattr(running, "FIRST_CHUNK", 1.0)  # one step at a time
+    monkeypatch.setattr(running, "CHUNK_SECONDS", 1e-9)
+    monkeypatch.setattr(keeping, "SECONDS", np.inf)
+    monkeypatch.setattr(keeping, "BYTES", 8 * 3 * 2 * 4 * samples)  # numbers of (q, v, tau) of 4 robots
+    fw.rollout(model, np.zeros((4, 2)), np.ones((4, 2)), steps=100, dt=1e-3, file=tmp_path / "run.fw")
+    _, chunks, _ = read(tmp_path / "run.fw")
+    ends = [facts["samples"] for facts, _ in chunks]
+    assert ends == list(range(samples, 101, samples))

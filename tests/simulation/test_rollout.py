@@ -176,3 +176,12 @@ def test_bad_arguments_are_named(options, message) -> None:
 def test_time_is_steps_times_dt() -> None:
     run = fw.simulate(fw.robots.pendulum(), [0.1], [0.0], duration=1.0, dt=0.1)
     assert (run.t == np.arange(11) * 0.1).all()
+
+
+@pytest.mark.parametrize("duration", [0.0, -1.0, np.nan, np.inf, True, 1j, np.complex128(1.0), "long", None])
+def test_a_duration_that_is_none_is_refused(duration) -> None:
+    with pytest.raises(ValueError, match=r"duration: expected a time > 0 \[s\], got"):
+        fw.simulate(fw.robots.pendulum(), [0.1], [0.0], duration=duration, dt=0.1)
+    if duration is not True:
+        with pytest.raises(ValueError, match=r"dt: expected a time step > 0 \[s\], got"):
+            fw.rollout(fw.robots.pendulum(), [0.1], [0.0], steps=1, dt=duration)

@@ -156,9 +156,9 @@ def _equilibria(equations: Equations, values: dict[str, float]) -> str:
         return '<p class="text">Searched for up to three coordinates that are not quaternions.</p>'
     box = {}
     for joint in equations.model.independent_joints:
-        turns = any(any(s.angular) for s in equations.mechanism.subspace[joint.body])
-        reach = 1.1 * math.pi if turns else 2.0
-        box[equations.q[joint.q.start]] = (-reach, reach)
+        for k, motion in zip(range(joint.q.start, joint.q.stop), equations.mechanism.subspace[joint.body], strict=True):
+            reach = 1.1 * math.pi if any(motion.angular) else 2.0
+            box[equations.q[k]] = (-reach, reach)
     try:
         found = equations.equilibria(box, parameters=values)
     except ValueError as error:
@@ -185,7 +185,10 @@ def _simulation(equations: Equations, values: dict[str, float]) -> str:
     q = model.neutral()
     if equations.mechanism.holonomic:
         q = q + 0.8
-    run = fw.simulate(model, q, np.zeros(model.nv), duration=DURATION, dt=DT, integrator="rk4", record_every=20)
+    try:
+        run = fw.simulate(model, q, np.zeros(model.nv), duration=DURATION, dt=DT, integrator="rk4", record_every=20)
+    except fw.SimulationError as error:
+        return f'<p class="text">{escape(f"By Runge-Kutta 4 with steps of {DT:g} s it {error}.")}</p>'
     pictures = [
         curves(run.t, {str(s): run.q[:, k] for k, s in enumerate(list(equations.q)[:6])}, "coordinates"),
         curves(run.t, {str(s): run.v[:, k] for k, s in enumerate(list(equations.v)[:6])}, "velocities"),

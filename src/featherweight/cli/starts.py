@@ -8,6 +8,7 @@ import numpy as np
 
 import featherweight as fw
 from featherweight.contact import Plane, Surface
+from featherweight.dynamics.contact_places import contact_places
 from featherweight.model import Model
 
 POSTURES: dict[str, dict[str, float]] = {  # joints that are not zero, by the name of the model
@@ -70,7 +71,6 @@ def _stand(model: Model, q: np.ndarray, height: float, ground: Sequence[Surface]
     normal, point = np.array(planes[0].normal), np.array(planes[0].point)
     if normal[2] <= 0:
         return
-    lowest = min(
-        float(normal @ (fw.frame_pose(model, q, p.name).position - point)) - p.radius for p in model.contact_points
-    )
-    q[base.q.start + 2] += (height - lowest) / normal[2]
+    places = contact_places(model, fw.forward_kinematics(model, q))
+    heights = (places - point) @ normal - [p.radius for p in model.contact_points]
+    q[base.q.start + 2] += (height - float(heights.min())) / normal[2]

@@ -2,8 +2,8 @@
 
 A key is a hash of everything the code follows from: what is computed and all its numbers, the text
 of this package, the machine, the compiler's version. So nothing can be stale: a change of any of
-them is another key, and a hit needs no tracing. `FEATHERWEIGHT_CACHE` names another directory, or
-`off`.
+them is another key, and a hit needs no tracing. What depends on a user's code is traced first: its
+key has the trace in place of the numbers. `FEATHERWEIGHT_CACHE` names another directory, or `off`.
 """
 
 from __future__ import annotations

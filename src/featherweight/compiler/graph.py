@@ -7,6 +7,7 @@ depends on the state. A node's arguments always have smaller numbers than the no
 
 from __future__ import annotations
 
+import hashlib
 import math
 import operator
 import struct
@@ -155,6 +156,15 @@ class Graph:
         if type(value) is Condition:
             raise TypeError("a condition is not a number; use featherweight.scalar.where(condition, 1.0, 0.0)")
         return self.constant(float(value))
+
+    def digest(self) -> str:
+        """A hash of all that was written down: equal for equal programs, and in every process."""
+        digest = hashlib.sha256()
+        for part in (self.op, self.args, self.region, self.repeats, self.scope_of, self.parent):
+            digest.update(repr(part).encode())
+        for data in (struct.pack(f"<{len(self.table)}d", *self.table), *self.lookups):
+            digest.update(len(data).to_bytes(8, "little") + data)
+        return digest.hexdigest()
 
     # ---- structured operations
 

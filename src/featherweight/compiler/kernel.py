@@ -33,6 +33,7 @@ Scalars = list[list[Any]]
 Lift = Callable[[float], Any]
 # function(inputs, lift, mark) -> flat outputs, and a check that is zero where the inputs are good
 Function = Callable[[Scalars, Lift, Callable[[], None]], tuple[Scalars, Any]]
+Written = tuple[Graph, list[int | float]]  # a trace, and the function's results as nodes or numbers
 
 
 class interpret:
@@ -75,6 +76,8 @@ class Kernel:
         explain: Callable[[dict[str, np.ndarray]], str],
         chunk_limit: int | None = None,
         fingerprint: str | None = None,
+        *,
+        by_trace: bool = False,
     ) -> None:
         self.name = name
         self.inputs = tuple(inputs)
@@ -82,8 +85,10 @@ class Kernel:
         self.function = function
         self.explain = explain  # what is wrong when the check is not zero
         self.chunk_limit = chunk_limit  # operations in a function; None: as usual
-        self.fingerprint = fingerprint  # everything the function depends on but this package; None: do not cache
+        self.fingerprint = fingerprint  # everything the function depends on but this package; None: not known
+        self.by_trace = by_trace  # where it is not known, trace and take what was written; else do not cache
         self._plan: Plan | None = None
+        self._written: Written | None = None
         self._code: dict[int, Code] = {}
 
     # ---- compiling
@@ -100,17 +105,34 @@ class Kernel:
         from featherweight.compiler.fuse import fuse  # what only compiles is loaded when something is compiled
         from featherweight.compiler.plan import CHUNK_LIMIT, Input, plan
 
-        graph = Graph()
-        inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
-        scalars: Scalars = [[graph.input(k, j) for j in range(a.size)] for k, a in enumerate(inputs)]
-        with graph.written():
-            results, check = self.function(scalars, graph.model_constant, graph.mark)
-        entries: list[int | float] = []
-        for value in [*(x for result in results for x in result), check]:
-            number = value.value() if isinstance(value, Node) else float(value)
-            entries.append(value.id if number is None else number)
+        graph, entries = self._write()
+        self._written = None  # the plan has all of it
         program, entries = fuse(graph, entries)
+        inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
         return plan(program, inputs, entries, self.chunk_limit or CHUNK_LIMIT)
+
+    def _write(self) -> Written:
+        """What the function does, and its results as nodes or numbers. It is run once, for key and plan: another time
+        it might do something else."""
+        if self._written is None:
+            graph = Graph()
+            scalars: Scalars = [[graph.input(k, j) for j in range(prod(a.shape))] for k, a in enumerate(self.inputs)]
+            with graph.written():
+                results, check = self.function(scalars, graph.model_constant, graph.mark)
+            entries: list[int | float] = []
+            for value in [*(x for result in results for x in result), check]:
+                number = value.value() if isinstance(value, Node) else float(value)
+                entries.append(value.id if number is None else number)
+            self._written = graph, entries
+            if self.fingerprint is None and self.by_trace:
+                self.fingerprint = f"traced {self.inputs} {self.outputs} {entries} {graph.digest()}"
+        return self._written
+
+    def _key(self) -> str | None:
+        """What the code follows from, beside this package and the machine: as it is known, or as it was traced."""
+        if self.fingerprint is None and self.by_trace:
+            self._write()
+        return self.fingerprint and f"{self.fingerprint} {self.chunk_limit}"
 
     def ir(self, width: int, target: Target) -> str:
         """LLVM IR of this kernel, for any target."""
@@ -135,8 +157,7 @@ class Kernel:
         return code
 
     def _load(self, width: int) -> Code:
-        fingerprint = self.fingerprint and f"{self.fingerprint} {self.chunk_limit}"
-        return Code(width, fingerprint, lambda target: (self.plan, self.ir(width, target)))
+        return Code(width, self._key(), lambda target: (self.plan, self.ir(width, target)))
 
     def entry(self, *, batch: bool) -> Any:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None

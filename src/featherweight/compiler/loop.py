@@ -20,7 +20,8 @@ from featherweight.compiler.target import Target, host
 
 
 class Loop:
-    """step(carry, given, constants) -> carry', records; traced once, compiled like any kernel.
+    """step(carry, given, constants) -> carry', records; traced once, compiled and kept on disk like any kernel, under
+    its fingerprint or, where a user's function is in it, under what was traced.
 
     `carry` goes from step to step, `given` has new rows for every step, `constants` hold for all steps. The history of
     the first `recorded` parts of the carry can be kept, of the others only what they are at the end.
@@ -38,9 +39,8 @@ class Loop:
         fingerprint: str | None = None,
     ) -> None:
         outputs = [*(a.shape for a in carry), *records]
-        fingerprint = fingerprint and f"loop {len(carry)} {len(given)} {recorded} {fingerprint}"
         inputs = [*carry, *given, *constants]
-        self.kernel = _LoopKernel(name, inputs, outputs, function, lambda _: "", fingerprint=fingerprint)
+        self.kernel = _LoopKernel(name, inputs, outputs, function, lambda _: "", fingerprint=fingerprint, by_trace=True)
         self.kernel.sizes = len(carry), len(given), recorded
 
     def run(
@@ -107,7 +107,9 @@ class _LoopKernel(Kernel):
         return emit_module(self.plan, shapes, list(self.outputs), width, target, loop=self.sizes)
 
     def _load(self, width: int) -> Code:
-        return Code(width, self.fingerprint, lambda target: (self.plan, self.ir(width, target)), entry=False)
+        key = self._key()
+        key = key and f"loop {self.sizes} {key}"
+        return Code(width, key, lambda target: (self.plan, self.ir(width, target)), entry=False)
 
     def __call__(self, *values: Any, out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
         raise NotImplementedError("a loop is run by Loop.run")

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from featherweight.control.algebra import orientation_error
-from featherweight.control.limbs import checked_base, checked_state, joint_damping, leg, positive, weight_of
+from featherweight.control.limbs import (
+    apart,
+    checked_base,
+    checked_state,
+    count,
+    joint_damping,
+    leg,
+    positive,
+    weight_of,
+)
 from featherweight.control.whole_body import Wanted, WholeBody
 from featherweight.dynamics import body_velocity, center_of_mass, frame_pose, momentum
 from featherweight.model import Model
@@ -81,6 +90,10 @@ def balance(
 ) -> Compiled:
     """A controller that keeps a humanoid standing as it stands at q, on two flat feet.
 
+    It does not know the joints' limits: what it asks for may exceed their effort, and acts unless `simulate` has
+    `actuators=fw.actuators.EffortLimits()`. Then the torques are cut one by one, and the robot falls where they are
+    not enough.
+
     Args:
         model: a robot with a free base and two legs of six joints each; its other joints have one coordinate each.
         q: where it begins, with bent knees, shape (…, nq).
@@ -97,10 +110,11 @@ def balance(
         limbs.append(leg("balance", model, name, LEG_JOINTS, points))
     if len(limbs) != 2:
         raise ValueError(f"balance: expected the names of two feet, got {feet!r}")
+    apart("balance", limbs)
     weight = weight_of(model)
     body = WholeBody(
         model, tuple(limbs), base_weight=(1.0,) * 3 + (100.0,) * 3, others_weight=10.0,
-        friction=positive("friction", friction), iterations=iterations,
+        friction=positive("friction", friction), iterations=count("iterations", iterations),
     )  # fmt: skip
     if any(len(joint.kind.neutral()) != 1 for joint in model.joints[1:]):
         raise ValueError(f"balance: expected hinges and slides beside the base; {model.name!r} has other joints")

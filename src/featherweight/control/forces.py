@@ -13,6 +13,7 @@ is in the cones whatever the number of turns.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,6 +64,14 @@ def forces_in_cones(
         iterations: turns after which the answer is taken as it is.
     """
     n = len(most)
+    if np.ndim(A) != 2 or np.shape(A)[1] != 3 * n or np.shape(b) != (np.shape(A)[0],):
+        raise ValueError(
+            f"A, b: expected shapes (m, {3 * n}) and (m,) for {n} contacts, got {np.shape(A)} and {np.shape(b)}"
+        )
+    for name, number in (("friction", friction), ("regularisation", regularisation), ("rho", rho)):
+        if isinstance(number, numbers.Real) and not (number >= 0 and (number > 0 or name != "rho")):
+            raise ValueError(f"{name}: expected a number {'> 0' if name == 'rho' else 'of 0 or more'}, got {number!r}")
+    A, b = np.asarray(A), np.asarray(b)
     sigma = regularisation + rho
     K = symmetric_inverse(A @ A.T + sigma * np.eye(len(A)))
     wanted = A.T @ b

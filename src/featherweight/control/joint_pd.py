@@ -27,7 +27,7 @@ def joint_pd(model: Model, target: Any, *, stiffness: Any = 50.0, damping: Any =
     """
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    goal = checked_state(model, target)
+    goal = checked_state(model, target, name="target")
     driven = np.ones(model.nv)
     for joint in model.independent_joints:
         if isinstance(joint.kind, Free):
@@ -42,7 +42,10 @@ def joint_pd(model: Model, target: Any, *, stiffness: Any = 50.0, damping: Any =
 
 
 def _gains(name: str, value: Any, model: Model) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
     if array.shape not in ((), (model.nv,)) or not np.isfinite(array).all() or (array < 0).any():
         raise ValueError(f"{name}: expected numbers of 0 or more, shape () or (nv,) = ({model.nv},), got {value!r}")
     return np.broadcast_to(array, (model.nv,))

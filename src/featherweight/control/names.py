@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
 from featherweight.control.balance import balance
 from featherweight.control.joint_pd import joint_pd
 from featherweight.control.trot import stand, trot
+from featherweight.errors import no_such
 from featherweight.model import Model
 from featherweight.simulation import Compiled
 
@@ -25,7 +25,5 @@ def named(name: str, model: Model, q: Any, **options: Any) -> Compiled:
         **options: those of the controller.
     """
     if name not in CONTROLLERS:
-        near = difflib.get_close_matches(str(name), CONTROLLERS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CONTROLLERS)}"
-        raise ValueError(f"no controller named {name!r}; {hint}")
+        raise no_such("controller", name, CONTROLLERS)
     return CONTROLLERS[name](model, q, **options)

@@ -2,7 +2,8 @@
 
     τ = Jᵀ Λ (ẍ - J̇ v) + c + (1 - Jᵀ J̄ᵀ) τ₀,   Λ = (J M⁻¹ Jᵀ + d² 1)⁻¹,   J̄ = M⁻¹ Jᵀ Λ
 
-With d = 0 the frame accelerates with ẍ exactly, whatever the posture forces τ₀ are.
+With d = 0 the frame accelerates with ẍ exactly, whatever the posture forces τ₀ are, if no passive forces act: friction,
+damping and springs of the joints are not compensated.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.control.algebra import symmetric_inverse
-from featherweight.control.limbs import checked_state
+from featherweight.control.limbs import checked_state, not_negative
 from featherweight.dynamics import (
     bias_force,
     body_acceleration,
@@ -59,7 +60,12 @@ def operational_space(
         raise ValueError(
             f"operational_space: expected a robot whose joints are all driven; {model.name!r} has a free base"
         )
-    frame, rest = model.frame(frame).name, checked_state(model, posture)
+    frame, rest = model.frame(frame).name, checked_state(model, posture, name="posture")
+    if rest.ndim != 1:
+        raise ValueError(f"posture: expected one for all robots of a batch, shape (nq,), got {rest.shape}")
+    stiffness, damping = not_negative("stiffness", stiffness), not_negative("damping", damping)
+    posture_stiffness = not_negative("posture_stiffness", posture_stiffness)
+    posture_damping, softness = not_negative("posture_damping", posture_damping), not_negative("softness", softness)
     goal = np.asarray(place, dtype=float)
     if goal.shape[-1:] != (3,) or not np.isfinite(goal).all():
         raise ValueError(f"place: expected finite numbers, shape (3,) or (…, 3), got {place!r}")

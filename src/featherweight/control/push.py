@@ -29,6 +29,8 @@ def pushed(
     """
     if not isinstance(control, Compiled):
         raise TypeError(f"control: expected a compiled controller, got {type(control).__name__}; see fw.compiled")
+    if not isinstance(model, Model):
+        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     frame = model.frame(frame).name
     push = _row(force, start, duration)
     own = control.parameters.shape[-1]
@@ -38,7 +40,9 @@ def pushed(
     )
 
     def function(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
-        tau, after = control.function(t, q, v, x, p[:own])
+        tau, after = control(t, q, v, x, p[:own])
+        if len(tau) != model.nv:
+            raise ValueError(f"tau: expected {model.nv} numbers from the controller that is pushed, got {len(tau)}")
         f, begin, end = p[own : own + 3], p[own + 3], p[own + 4]
         J = jacobian(model, q, frame, "world_aligned")[:3]
         acts = (t >= begin) & (t < end)
@@ -49,9 +53,16 @@ def pushed(
 
 def _row(force: Any, start: Any, duration: Any) -> np.ndarray:
     """F, begin and end of pushes, shape (…, 5)."""
-    force, start, duration = (np.asarray(a, dtype=float) for a in (force, start, duration))
-    if force.shape[-1:] != (3,) or not all(np.isfinite(a).all() for a in (force, start, duration)):
-        raise ValueError(f"force: expected finite numbers, shape (…, 3), with start and duration, got {force.shape}")
-    batch = np.broadcast_shapes(force.shape[:-1], start.shape, duration.shape)
-    times = [np.broadcast_to(a, batch)[..., None] for a in (start, start + duration)]
-    return np.concatenate([np.broadcast_to(force, (*batch, 3)), *times], axis=-1)
+    arrays = []
+    for name, value in (("force", force), ("start", start), ("duration", duration)):
+        array = np.asarray(value, dtype=float)
+        if not np.isfinite(array).all() or (name == "force" and array.shape[-1:] != (3,)):
+            shape = "(3,) or (…, 3)" if name == "force" else "() or (…)"
+            raise ValueError(f"{name}: expected finite numbers, shape {shape}, got {value!r}")
+        arrays.append(array)
+    push, begin, length = arrays
+    if (length < 0).any():
+        raise ValueError(f"duration: expected times of 0 or more [s], got {duration!r}")
+    batch = np.broadcast_shapes(push.shape[:-1], begin.shape, length.shape)
+    times = [np.broadcast_to(a, batch)[..., None] for a in (begin, begin + length)]
+    return np.concatenate([np.broadcast_to(push, (*batch, 3)), *times], axis=-1)

@@ -27,8 +27,8 @@ def stances(run: Trajectory, feet: Sequence[str]) -> list[Stance]:
         run: a trajectory of one robot that has every step (`record_every=1`) and its model.
         feet: names of contact points.
     """
-    if run.model is None or run.contact_force.ndim != 3:
-        raise ValueError("run: expected a trajectory of one robot with its model and contact")
+    if run.model is None or run.contact_force.ndim != 3 or not run.contact_force.size:
+        raise ValueError("run: expected a trajectory of one robot with its model, contact, and one step or more")
     names = [point.name for point in run.model.contact_points]
     dt = float(run.t[1] - run.t[0])
     found = []

@@ -9,11 +9,14 @@ import numpy as np
 
 from featherweight.control.gait import Gait
 from featherweight.control.limbs import (
+    apart,
     checked_base,
     checked_state,
+    count,
     feet_of,
     joint_damping,
     leg,
+    not_negative,
     positive,
     weight_of,
 )
@@ -59,7 +62,8 @@ def trot(
 ) -> Compiled:
     """A controller with which a quadruped trots: in place, forward, sideways, turning.
 
-    Diagonal pairs of feet swing in turn; the height and the places of the feet under the body are those at q.
+    Diagonal pairs of feet swing in turn; the height and the places of the feet under the body are those at q. Forces of
+    the feet are kept to `most` and `friction`; limits of the joints are not known to it (see `balance`).
 
     Args:
         model: a robot with a free base and four legs of three joints each.
@@ -75,17 +79,14 @@ def trot(
         most: normal force of a foot [N]; None: 2.5 times the robot's weight.
         iterations: most turns for the contact forces in one step.
     """
-    positive("period", period)
-    positive("step_height", step_height)
-    if not 0.5 <= duty < 1:
+    if not 0.5 <= positive("duty", duty) < 1:
         raise ValueError(f"duty: expected a share from 0.5 to less than 1, got {duty!r}")
-    if not 0 <= start < np.inf:
-        raise ValueError(f"start: expected a time of 0 or more [s], got {start!r}")
     command = np.asarray(velocity, dtype=float)
     if command.shape[-1:] != (3,) or not np.isfinite(command).all():
         raise ValueError(f"velocity: expected three finite numbers, shape (3,) or (…, 3), got {velocity!r}")
-    gait = Gait(float(period), float(duty), (0.0, 0.5, 0.5, 0.0), float(start))
-    function = _quadruped("trot", model, q, gait, float(step_height), feet, friction, most, iterations)
+    gait = Gait(positive("period", period), float(duty), (0.0, 0.5, 0.5, 0.0), not_negative("start", start))
+    height = positive("step_height", step_height)
+    function = _quadruped("trot", model, q, gait, height, feet, friction, most, iterations)
     return _compiled(function, q, command)
 
 
@@ -103,6 +104,7 @@ def _quadruped(
             f"{', '.join(names) or 'none'} in {model.name!r}; name contact points with feet=(…)"
         )
     limbs = tuple(leg(what, model, name, LEG_JOINTS, (name,)) for name in names)
+    apart(what, limbs)
     weight = weight_of(model)
     most = 2.5 * weight if most is None else positive("most", most)
     if 2 * most < weight:
@@ -120,8 +122,9 @@ def _quadruped(
     inertia = np.diag(mass_matrix(model, first))[:6]
     scale = np.concatenate([inertia[:3], inertia[3:] * np.sqrt(LEVELLING) / reach])
     body = WholeBody(
-        model, limbs, tuple((scale**2).tolist()), friction=positive("friction", friction), iterations=iterations
-    )
+        model, limbs, tuple((scale**2).tolist()), friction=positive("friction", friction),
+        iterations=count("iterations", iterations),
+    )  # fmt: skip
     places_xy = tuple((float(p[0]), float(p[1])) for p in places)
     return Quadruped(body, gait, places_xy, height, step_height, most, joint_damping(model))
 

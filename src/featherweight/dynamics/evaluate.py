@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpret
+from featherweight.compiler.arguments import as_array
 from featherweight.errors import ModelError
 from featherweight.model import Model
 from featherweight.scalar import where
@@ -170,10 +171,11 @@ def evaluate(
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     given = {n: value for n, value in values.items() if value is not None or n in quantity.inputs}
     extra = tuple(n for n in given if n not in quantity.inputs)
-    if any(isinstance(value, np.ndarray) and value.dtype == object for value in given.values()):
-        graph = _graph(given.values())
+    everything = (*given.values(), *parameters.values()) if isinstance(parameters, Mapping) else given.values()
+    if any(_may_be_traced(value) for value in everything):
+        graph = _graph(everything)
         if graph is not None:
-            return _inside(quantity, model, given, options, graph)
+            return _inside(quantity, model, given, options, parameters, graph)
     numbers = [*given.values(), *parameter_values(model, parameters)]
     place = (quantity.name, options, extra)
     if out is None and not interpret.depth:
@@ -198,6 +200,10 @@ def shelve(model: Model, path: tuple[Any, ...], entry: Any) -> None:
     shelf[path[-1]] = entry
 
 
+def _may_be_traced(value: Any) -> bool:
+    return (isinstance(value, np.ndarray) and value.dtype == object) or isinstance(value, Node)
+
+
 def _graph(values: Iterable[Any]) -> Graph | None:
     """The trace that is being made, if the arrays hold traced values."""
     entries = (x for value in values for x in np.ravel(np.asarray(value, dtype=object)))
@@ -205,16 +211,26 @@ def _graph(values: Iterable[Any]) -> Graph | None:
 
 
 def _inside(
-    quantity: Quantity, model: Model, given: dict[str, Any], options: tuple[Any, ...], graph: Graph
+    quantity: Quantity,
+    model: Model,
+    given: dict[str, Any],
+    options: tuple[Any, ...],
+    parameters: Mapping[str, Any] | None,
+    graph: Graph,
 ) -> tuple[np.ndarray, ...]:
-    """A quantity inside of another traced function: its algorithm on traced values, of one state."""
-    scalars = {}
-    for name, value in given.items():
-        argument, array = _argument(model, name), np.asarray(value, dtype=object)
-        if array.shape != argument.shape:
-            raise ValueError(f"{name}: expected one state, shape {argument.shape}, while tracing, got {array.shape}")
-        scalars[name] = list(array.ravel())
-    tree = model.over(graph.model_constant, graph.mark)
+    """A quantity inside of another traced function: its algorithm on traced values, of one state. Parameters that are
+    not given are the model's own numbers, whatever the function around it was given."""
+
+    def one_state(name: str, value: Any, shape: Shape) -> list[Any]:
+        array = np.asarray(value, dtype=object)
+        if array.shape != shape:
+            raise ValueError(f"{name}: expected one state, shape {shape}, while tracing, got {array.shape}")
+        return list(array.ravel())
+
+    scalars = {name: one_state(name, value, _argument(model, name).shape) for name, value in given.items()}
+    values = _known_parameters(model, parameters)
+    constants = {name: one_state(name, value, model.parameters[name].shape) for name, value in values.items()}
+    tree = model.over(graph.model_constant, graph.mark, constants)
     results, _ = quantity.algorithm(model, tree, scalars, *options)
     shapes = quantity.outputs(model, *options)
     return tuple(np.array(result, dtype=object).reshape(shape) for result, shape in zip(results, shapes, strict=True))
@@ -230,10 +246,27 @@ def _remember(model: Model, place: tuple[Any, ...], kernel: Kernel, result: np.n
     return entries[axes] if axes == 0 else None
 
 
-def parameter_values(model: Model, parameters: Mapping[str, Any] | None) -> list[Any]:
-    """Values for all declared parameters, in their order: those given, the model's own for the others."""
+def parameter_values(model: Model, parameters: Mapping[str, Any] | None) -> list[np.ndarray]:
+    """Values for all declared parameters, in their order: those given, the model's own for the others.
+
+    ValueError or TypeError for what was not declared, and for what no model can be built with.
+    """
+    given = _known_parameters(model, parameters)
+    values = []
+    for name, parameter in model.parameters.items():
+        if name in given:
+            value = as_array(name, given[name], parameter.shape, ", ".join(map(str, parameter.shape)))
+            parameter.check(value)
+            values.append(value)
+        else:
+            values.append(parameter.default)
+    return values
+
+
+def _known_parameters(model: Model, parameters: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The values that were given, if all of them were declared."""
     if not parameters:
-        return [p.default for p in model.parameters.values()]
+        return {}
     if not isinstance(parameters, Mapping):
         raise TypeError(f"parameters: expected a dictionary of arrays by name, got {type(parameters).__name__}")
     for name in parameters:
@@ -241,4 +274,4 @@ def parameter_values(model: Model, parameters: Mapping[str, Any] | None) -> list
             near = difflib.get_close_matches(str(name), model.parameters, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"declared are {', '.join(model.parameters) or 'none'}"
             raise ValueError(f"parameters: {name!r} was not declared when model {model.name!r} was built; {hint}")
-    return [parameters.get(n, p.default) for n, p in model.parameters.items()]
+    return parameters

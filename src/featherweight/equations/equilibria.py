@@ -29,8 +29,9 @@ class Equilibrium:
     """A state of rest.
 
     `stability` is "asymptotically stable", "stable" (a minimum of the potential, nothing damps), "unstable", or
-    "undecided" by the linear part. `proven` is False for a place where two equilibria may be about to meet. Coordinates
-    in `free` may have any value.
+    "undecided" by the linear part; "held by dry friction" where joints have some: then states nearby are at rest too,
+    and this is the one at which nothing is to be held. `proven` is False for a place where two equilibria may be about
+    to meet. Coordinates in `free` may have any value.
     """
 
     q: np.ndarray
@@ -71,6 +72,10 @@ def _numbers(equations: Equations, parameters: Mapping[Any, float], inputs: Mapp
     given = {str(name): value for name, value in {**parameters, **inputs}.items()}
     values = {s.name: x for s, x in equations.mechanism.values.items()} | dict.fromkeys(map(str, equations.inputs), 0.0)
     symbols = (*equations.parameters, *equations.inputs)
+    known = {s.name for s in symbols} | {*values, *equations.model.symbols}
+    for name in given:
+        if name not in known:
+            raise ValueError(f"equilibria: there is no symbol {name}; there are {', '.join(sorted(known)) or 'none'}")
     missing = [s.name for s in symbols if s.name not in given and s.name not in values]
     if missing:
         raise ValueError(f"equilibria: no value for {', '.join(missing)}; give parameters={{name: number}}")
@@ -113,7 +118,9 @@ def _search(forces: list[Expr], coordinates: list[Symbol], limits: list[Interval
             continue
         wide = [Interval(x.low - 0.1 * x.width, x.high + 0.1 * x.width) for x in box]
         J = [[Interval.of(e) for e in values(row, wide, interval.FUNCTIONS)] for row in jacobian]
-        K = _krawczyk(wide, J, at)
+        middle = [x.middle for x in wide]
+        F = [Interval.of(f) for f in values(forces, [Interval.of(x) for x in middle], interval.FUNCTIONS)]
+        K = _krawczyk(wide, middle, F, J, at(middle)[1])
         if K is not None:
             if any(k.meet(x) is None for k, x in zip(K, box, strict=True)):
                 continue
@@ -140,23 +147,27 @@ def _search(forces: list[Expr], coordinates: list[Symbol], limits: list[Interval
     return sorted(single, key=lambda root: tuple(root[0]))
 
 
-def _krawczyk(box: list[Interval], J: list[list[Interval]], at: Callable) -> list[Interval] | None:
-    """K(box), or None where the middle's Jacobian cannot be inverted."""
+def _krawczyk(
+    box: list[Interval], middle: list[float], F: list[Interval], J: list[list[Interval]], J_m: np.ndarray
+) -> list[Interval] | None:
+    """K(box) = m - Y F(m) + (1 - Y J)(box - m), enclosed, with Y = J(m)⁻¹; None where that cannot be inverted.
+
+    Y is only a number that makes K small: any would do, so it may be rounded; F(m) and J(box) may not.
+    """
     n = len(box)
-    middle = [x.middle for x in box]
-    F, J_m = at(middle)
     if not np.isfinite(J_m).all() or abs(np.linalg.det(J_m)) < 1e-300:
         return None
     Y = np.linalg.inv(J_m)
-    newton = Y @ F
     result = []
     for i in range(n):
-        total = Interval.of(middle[i] - float(newton[i])) + Interval(-1e-14, 1e-14) * (1 + abs(middle[i]))
+        total = Interval.of(middle[i])
+        for k in range(n):
+            total = total - F[k] * float(Y[i, k])
         for j in range(n):
-            slope: Any = float(i == j)
+            slope: Any = Interval.of(float(i == j))
             for k in range(n):
                 slope = slope - J[k][j] * float(Y[i, k])
-            total = total + Interval.of(slope) * (box[j] - middle[j])
+            total = total + slope * (box[j] - middle[j])
         result.append(total)
     return result
 

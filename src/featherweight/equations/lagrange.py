@@ -205,7 +205,13 @@ def _steps(
     mechanism: Mechanism, T: Expr, U: Expr, momenta: list[Expr], C: Matrix, g: Matrix, tau: Matrix
 ) -> list[Step]:
     plain = mechanism.holonomic
-    derivative = "d/dt ∂T/∂q̇ - ∂T/∂q + ∂U/∂q = τ" if plain else "d/dt ∂T/∂v - X T + X U = τ + brackets of X"
+    if plain:
+        law = "d/dt ∂T/∂q̇ - ∂T/∂q + ∂U/∂q = τ"
+        symbols = "C_jk = Σ ½ (∂M_jk/∂q_l + ∂M_jl/∂q_k - ∂M_kl/∂q_j) q̇_l"
+    else:
+        law = "Velocities are not rates of coordinates: q̇ = Σ X_k v_k. d/dt ∂T/∂v - X T + X U = τ + brackets of X"
+        brackets = "⟨[X_l, X_k], X_j⟩ - ⟨[X_l, X_j], X_k⟩ - ⟨[X_k, X_j], X_l⟩"
+        symbols = f"C_jk = Σ ½ (X_l M_jk + X_k M_jl - X_j M_kl + {brackets}) v_l"
     return [
         centres_of_mass(mechanism),
         Step("Kinetic and potential energy", "T = Σ ½ m ṙ·ṙ + ½ ω·Θω; U has gravity and springs.", [
@@ -213,8 +219,8 @@ def _steps(
         Step("Momenta", "p = ∂T/∂v; the mass matrix is its derivative, M = ∂²T/∂v².", [(Symbol("p"), column(momenta))]),
         Step(
             "Christoffel symbols",
-            f"{derivative}. Written out, the terms quadratic in the velocities are C v with "
-            "C_jk = Σ ½ (∂M_jk/∂q_l + ∂M_jl/∂q_k - ∂M_kl/∂q_j) q̇_l, for which Ṁ - 2C is skew.",
+            f"{law}. Written out, the terms quadratic in the velocities are C v with {symbols}, for which Ṁ - 2C is "
+            "skew.",
             [(Symbol("C"), C)],
         ),
         Step(

@@ -21,6 +21,9 @@ COMBINING = {"dot": "\u0307", "ddot": "\u0308"}
 SMALL_DENOMINATOR = 16  # fractions up to here stay fractions
 FLAT_BRACKETS = re.compile(r"<mo>\(</mo>((?:(?!<mo>[()]|<mfrac|<msqrt|<mtable).)*)<mo>\)</mo>")  # around one line
 MATH = "http://www.w3.org/1998/Math/MathML"
+LATEX = str.maketrans(
+    {c: rf"\{c}" for c in "_#$%&{}"} | {" ": "~", "\\": r"\backslash{}", "^": r"\hat{}", "~": r"\sim{}"}
+)  # what letters of names are written as
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Name:
 def _latex_word(word: str) -> str:
     if word in greeks:
         return rf"\{word}"
-    escaped = word.replace("_", r"\_").replace(" ", "~")
+    escaped = word.translate(LATEX)
     return escaped if len(word) == 1 or word.isdigit() else rf"\mathrm{{{escaped}}}"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from featherweight.dynamics import center_of_mass, forward_kinematics
+from featherweight.dynamics.contact_places import contact_places
 from featherweight.looks.shapes import Shape
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
@@ -44,31 +45,29 @@ def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> M
         raise ValueError("trajectory: its file has no model; Trajectory.load(path, model=…)")
     if not rate > 0:
         raise ValueError(f"rate: expected frames a second > 0, got {rate!r}")
-    lanes = trajectory.q.shape[:-2]
-    count = int(np.prod(lanes))
-    if not 0 <= lane < count:
-        raise ValueError(f"lane: expected a number from 0 to {count - 1}, got {lane!r}")
-    where = np.unravel_index(lane, lanes)
-    q, force = trajectory.q[where], trajectory.contact_force[where]
+    one = trajectory.lane(lane)
+    q = one.q
     good = np.isfinite(q).all(axis=-1)
     states = len(q) if good.all() else int(np.argmin(good))
     if not states:
         raise ValueError("trajectory: there is no state to show: its first is not finite")
     index = _spread(trajectory.t[:states], rate)
-    return frames_of(model, trajectory.t[index], q[index], _held(force, index), index)
+    return frames_of(model, one.t[index], q[index], _held(one.contact_force, index), index, one.parameters)
 
 
 def frames_of(
-    model: Model, t: np.ndarray, q: np.ndarray, force: np.ndarray | None = None, index: np.ndarray | None = None
+    model: Model,
+    t: np.ndarray,
+    q: np.ndarray,
+    force: np.ndarray | None = None,
+    index: np.ndarray | None = None,
+    parameters: Mapping[str, np.ndarray] | None = None,
 ) -> Motion:
-    """Frames of states (F, nq); forces (F, nc, 3), zero if not given."""
-    poses = forward_kinematics(model, q)
-    count = len(model.contact_points)
-    bodies = [point.body for point in model.contact_points]
-    local = np.array([point.position for point in model.contact_points]).reshape(count, 3)
-    points = poses.position[:, bodies] + (poses.rotation[:, bodies] @ local[None, :, :, None])[..., 0]
+    """Frames of states (F, nq); forces (F, nc, 3), zero if not given; of a robot with these parameters."""
+    poses = forward_kinematics(model, q, parameters=parameters)
+    points = contact_places(model, poses)
     forces = np.zeros(points.shape) if force is None or force.shape != points.shape else force
-    com = center_of_mass(model, q) if model.nb else np.zeros((len(q), 3))
+    com = center_of_mass(model, q, parameters=parameters) if model.mass > 0 else np.zeros((len(q), 3))
     index = np.arange(len(q)) if index is None else index
     return Motion(model, t, index, poses.rotation, poses.position, com, points, forces)
 

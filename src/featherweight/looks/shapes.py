@@ -89,6 +89,8 @@ def _from_file(geometry: Geometry) -> Mesh | None:
         return None
     if not 0 < len(faces) <= MOST_FACES or not np.isfinite(vertices).all():
         return None
+    if np.prod(geometry.size) < 0:  # mirrored: triangles are to look outward again
+        faces = faces[:, ::-1]
     return Mesh(vertices * geometry.size, faces)
 
 
@@ -103,7 +105,7 @@ def _placed(mesh: Mesh, X: Transform) -> Mesh:
 def _derived(model: Model, i: int) -> list[Shape]:
     """Links as capsules to what they carry; what carries several as a box with its moments; points as balls.
 
-    Small slices between the axes of one joint have no length and are not drawn.
+    Small slices between the axes of one joint have no length and are not drawn, nor what has neither length nor mass.
     """
     inertia = model.inertias[i]
     mass = float(inertia.m)
@@ -116,15 +118,15 @@ def _derived(model: Model, i: int) -> list[Shape]:
     is_hub = len(ends) >= 3
     color = HUBS if is_hub else LIMBS[_depth(model, i) % len(LIMBS)]
     solids: list[Mesh] = []
-    if is_hub and not joints and all(point.radius for point in points):
-        solids = [_link(np.zeros(3), com, mass / 4)]  # a head is made of the balls around its points
-    elif is_hub:
+    if is_hub and not joints and all(point.radius for point in points):  # a head is made of the balls around its points
+        solids = [_link(np.zeros(3), com, mass / 4)] if np.linalg.norm(com) > 1e-3 * size else []
+    elif is_hub and mass > 0:
         solids = [_block(inertia, mass, com, ends)]
     elif ends:
         solids = [_link(np.zeros(3), end, mass / len(ends)) for end in ends]
-    elif not places:
+    elif mass > 0 and not places:
         solids = _alone(inertia, mass, com)
-    elif not ends and model.parent[i] == 0 and mass > 0:  # a base whose joints are all at its origin
+    elif mass > 0 and model.parent[i] == 0:  # a base whose joints are all at its origin
         solids = [_block(inertia, mass, com, [])]
     shapes = [Shape(i, mesh, color) for mesh in solids]
     for point in points:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 GROUND_FRICTION = 0.8  # μ of contact if nothing else is said
 OF_LINKS = {"mass": (), "com": (3,), "moment": (3, 3)}
 OF_JOINTS = ("position", "armature", "damping", "friction", "stiffness", "rest")
+NOT_NEGATIVE = frozenset(("mass", "armature", "damping", "friction", "stiffness"))
+LARGEST = 1e100  # far from overflow when it is squared
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,29 @@ class Parameter:
     name: str
     shape: tuple[int, ...]
     default: np.ndarray
+
+    def check(self, values: np.ndarray) -> None:
+        """Raise ValueError for values (…, *shape) that a model cannot be built with."""
+        if not values.size:
+            return
+        what = self.name.rpartition(".")[2]
+        least = 0.0 if what in NOT_NEGATIVE else -LARGEST
+        low, high = (values.min(), values.max()) if values.size > 1 else (values.item(), values.item())
+        if not (least <= low and high <= LARGEST):  # also if one is NaN
+            expected = "0 or more" if what in NOT_NEGATIVE else "finite"
+            self._refuse(values, ~((values >= least) & (values <= LARGEST)), f"numbers, {expected}, up to {LARGEST:g}")
+        if what == "moment":
+            skew = values - np.swapaxes(values, -1, -2)
+            if skew.any():
+                size = np.abs(values).max(axis=(-1, -2), keepdims=True, initial=1e-12)
+                rounding = np.abs(skew) <= 1e-9 * size
+                if not rounding.all():
+                    self._refuse(values, ~rounding, "a symmetric matrix")
+
+    def _refuse(self, values: np.ndarray, bad: np.ndarray, expected: str) -> NoReturn:
+        index = tuple(int(k) for k in np.argwhere(bad)[0])
+        place = f"[{', '.join(map(str, index))}]" if index else ""
+        raise ValueError(f"parameters: {self.name}{place} is {values[index]:g}; expected {expected}, as in a model")
 
 
 def declared(model: Model, names: Iterable[Any]) -> dict[str, Parameter]:

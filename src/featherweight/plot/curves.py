@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.extras import needed
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
@@ -25,15 +24,9 @@ class Lane:
         if trajectory.model is None:
             raise ValueError("trajectory: its file has no model; Trajectory.load(path, model=…)")
         self.model: Model = trajectory.model
-        lanes = trajectory.q.shape[:-2]
-        if not 0 <= lane < int(np.prod(lanes)):
-            raise ValueError(f"lane: expected a number from 0 to {int(np.prod(lanes)) - 1}, got {lane!r}")
-        where = np.unravel_index(lane, lanes)
-        step = max(1, len(trajectory.t) // MOST_SAMPLES)
-        self.t, self.q, self.v = trajectory.t[::step], trajectory.q[where][::step], trajectory.v[where][::step]
-        self.tau, self.force = trajectory.tau[where][::step], trajectory.contact_force[where][::step]
-        slip = trajectory.contact_slip
-        self.slip = slip[where][::step] if slip.ndim == trajectory.q.ndim else np.zeros((len(self.tau), 0))
+        self.run = one = trajectory.lane(lane, every=max(1, len(trajectory.t) // MOST_SAMPLES))
+        self.t, self.q, self.v, self.tau, self.force = one.t, one.q, one.v, one.tau, one.contact_force
+        self.slip = one.contact_slip if one.contact_slip.size else np.zeros((len(self.tau), 0))
 
     @property
     def starts(self) -> np.ndarray:
@@ -59,10 +52,13 @@ def plot(
         path: also write it there; the ending chooses the format.
         window: open a window and wait until it is closed.
     """
+    if not isinstance(trajectory, Trajectory):
+        raise TypeError(f"trajectory: expected a Trajectory, got {type(trajectory).__name__}")
     wanted = [name for name in PANELS if name != "rates"] if panels is None else list(panels)
-    unknown = [name for name in wanted if name not in PANELS]
-    if unknown:
-        raise ValueError(f"panels: expected some of {', '.join(map(repr, PANELS))}, got {unknown[0]!r}")
+    unknown = [panels] if isinstance(panels, str) else [name for name in wanted if name not in PANELS]
+    if unknown or not wanted:
+        got = unknown[0] if unknown else panels
+        raise ValueError(f"panels: expected some of {', '.join(map(repr, PANELS))}, in a list, got {got!r}")
     own = Lane(trajectory, lane)
     needed("matplotlib", "plot", "plots need")
     figure: Any = needed("matplotlib.figure", "plot", "plots need").Figure(layout="constrained")
@@ -113,8 +109,10 @@ def _coordinates(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
             continue
         own = range(joint.kind.nq) if orientation is None else range(orientation.start)
         places += [joint.q.start + k for k in own]
-        labels = [joint.name] if joint.kind.nq == 1 else [f"{joint.name} {x}" for x in ("x", "y", "z")[: len(own)]]
-        names += labels
+        labels = range(joint.kind.nq) if orientation is None else "xyz"
+        names += (
+            [joint.name] if joint.kind.nq == 1 else [f"{joint.name} {x}" for _, x in zip(own, labels, strict=False)]
+        )
     return places, names
 
 
@@ -183,10 +181,7 @@ def _slip(axes: Any, own: Lane) -> bool:
 def _energy(axes: Any, own: Lane) -> bool:
     if axes is None:
         return True
-    good = np.isfinite(own.q).all(axis=1) & np.isfinite(own.v).all(axis=1)
-    kinetic, potential = np.full((2, len(good)), np.nan)
-    kinetic[good] = kinetic_energy(own.model, own.q[good], own.v[good])
-    potential[good] = potential_energy(own.model, own.q[good])
+    kinetic, potential = own.run.energies()
     values = np.stack([kinetic, potential - potential[0], kinetic + potential - potential[0]], axis=1)
     return _lines(axes, "energy [J], potential from the start", own.t, values, ["kinetic", "potential", "sum"])
 

@@ -21,11 +21,21 @@ LONGEST = 1 / 16  # edge of a triangle, in picture widths; sorting goes wrong fo
 
 @dataclass(frozen=True)
 class Camera:
-    """A pinhole at `eye` that looks at `target`, z up; `width` [m] of the target's plane fits across."""
+    """A pinhole at `eye` that looks at `target`, z up, or y up from straight above; `width` [m] of the target's plane
+    fits across."""
 
     eye: np.ndarray
     target: np.ndarray
     width: float
+
+    def __post_init__(self) -> None:
+        for name in ("eye", "target"):
+            place = np.asarray(getattr(self, name), dtype=float)
+            if place.shape != (3,) or not np.isfinite(place).all():
+                raise ValueError(f"{name}: expected three finite numbers [m], got {getattr(self, name)!r}")
+            object.__setattr__(self, name, place)
+        if not 0 < self.width < np.inf or (self.eye == self.target).all():
+            raise ValueError(f"width, eye: expected a width > 0 [m] and an eye that is not at the target, got {self!r}")
 
     def seen(self, points: np.ndarray, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Pixels (…, 2) and distances (…) of points (…, 3)."""
@@ -33,6 +43,8 @@ class Camera:
         distance = np.linalg.norm(forward)
         forward = forward / distance
         right = np.cross(forward, [0.0, 0.0, 1.0])
+        if np.linalg.norm(right) < 1e-6:  # straight down or up
+            right = np.cross(forward, [0.0, 1.0, 0.0])
         right /= np.linalg.norm(right)
         local = (points - self.eye) @ np.stack([right, np.cross(right, forward), forward], axis=1)
         depth = np.maximum(local[..., 2], 1e-3 * distance)
@@ -127,8 +139,7 @@ def _plane(draw: Any, floor: Ground, robot: Sequence[Mesh], camera: Camera, size
     rotation, position = floor.plane  # type: ignore[misc]
     step = 10.0 ** np.floor(np.log10(floor.size / 4))
     n = int(floor.size / 2 / step)
-    x, y, z = rotation.T @ position
-    origin = rotation @ [np.round(x / step) * step, np.round(y / step) * step, z]  # lines at round numbers
+    origin = _on_grid(rotation, position, step)
     for k in range(-n, n + 1):
         for a, b in (((k, -n, 0), (k, n, 0)), ((-n, k, 0), (n, k, 0))):
             pixels, depth = camera.seen(origin + np.array([a, b]) * step @ rotation.T, size)
@@ -145,6 +156,12 @@ def _plane(draw: Any, floor: Ground, robot: Sequence[Mesh], camera: Camera, size
         pixels, _ = camera.seen(shade[above], size)
         for triangle in pixels.tolist():
             draw.polygon([tuple(p) for p in triangle], fill=SHADOW)
+
+
+def _on_grid(rotation: np.ndarray, position: np.ndarray, step: float) -> np.ndarray:
+    """The place on a plane nearest to `position` where lines at round numbers, in the plane's axes, cross."""
+    x, y, z = rotation.T @ position
+    return rotation @ [np.round(x / step) * step, np.round(y / step) * step, z]
 
 
 def _arrows(

@@ -18,6 +18,7 @@ from featherweight.simulation import Trajectory
 
 Path = str | os.PathLike[str]
 COLORS = 128  # of a GIF
+MOST_RATE = 50  # pictures a second that browsers show
 
 
 def still(
@@ -65,7 +66,8 @@ def movie(
     Args:
         trajectory: what to show; of a batch, the first robot.
         path: where to write it.
-        rate: pictures a second.
+        rate: pictures a second, up to 50; a GIF shows each for a whole number of hundredths of a second, so that 30 are
+            33.3.
         speed: 1 is real time, 0.3 is slow motion.
         size: width and height of each in pixels.
         labels: what to write above each.
@@ -74,25 +76,49 @@ def movie(
     """
     if not 0 < speed < np.inf:
         raise ValueError(f"speed: expected a number > 0, got {speed!r}")
+    if not 0 < rate <= MOST_RATE:
+        raise ValueError(f"rate: expected a number > 0, and up to {MOST_RATE} for a GIF, got {rate!r}")
+    hundredths = round(100 / rate)  # that each picture is shown; what a GIF can say
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     if not several:
         raise ValueError("trajectory: expected one or more, got none")
-    motions = [motion_of(one, rate=rate / speed) for one in several]
+    if not all(isinstance(one, Trajectory) for one in several):
+        raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
+    motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     looks = [shapes_of(motion.model) for motion in motions]
     camera = camera or camera_for(motions[0], looks[0], size[0] / size[1])
     grounds = [_terrain(one.ground, camera) for one in several]
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
-    pictures = []
-    for k in range(max(map(len, motions))):
+    times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
+    shown = np.stack(
+        [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1) for m in motions], axis=1
+    )  # nearest states
+    pictures: list[Any] = []
+    for k, frames in enumerate(shown.tolist()):
+        if k and frames == shown[k - 1].tolist():
+            pictures.append(pictures[-1])
+            continue
         row = [
             paint(
-                m, look, ground, min(k, len(m) - 1), camera, size=size, newtons=newtons,
-                caption=_caption(labels, i, float(m.t[min(k, len(m) - 1)])),
+                m,
+                look,
+                ground,
+                frame,
+                camera,
+                size=size,
+                newtons=newtons,
+                caption=_caption(labels, i, float(m.t[frame])),
             )
-            for i, (m, look, ground) in enumerate(zip(motions, looks, grounds, strict=True))
-        ]  # fmt: skip
+            for i, (m, look, ground, frame) in enumerate(zip(motions, looks, grounds, frames, strict=True))
+        ]
         pictures.append(_beside(row))
-    _write_gif(pictures, path, rate)
+    _write_gif(pictures, path, hundredths)
+
+
+def _times(duration: float, step: float) -> np.ndarray:
+    """From 0 in equal steps, and to the end."""
+    times = step * np.arange(int(duration / step + 1e-9) + 1)
+    return times if duration - times[-1] <= 1e-9 * duration else np.append(times, duration)
 
 
 def _caption(labels: Sequence[str], i: int, t: float) -> str:
@@ -113,10 +139,10 @@ def _beside(images: Sequence[Any]) -> Any:
     return whole
 
 
-def _write_gif(pictures: Sequence[Any], path: Path, rate: float) -> None:
+def _write_gif(pictures: Sequence[Any], path: Path, hundredths: int) -> None:
     """All pictures with the colours of one of them, so that nothing flickers."""
     palette = pictures[len(pictures) // 2].quantize(COLORS)
     frames = [picture.quantize(palette=palette, dither=0) for picture in pictures]
     frames[0].save(
-        path, format="GIF", save_all=True, append_images=frames[1:], duration=round(1000 / rate), loop=0, optimize=False
+        path, format="GIF", save_all=True, append_images=frames[1:], duration=10 * hundredths, loop=0, optimize=False
     )

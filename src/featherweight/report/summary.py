@@ -57,8 +57,21 @@ def _energy(energy: np.ndarray) -> list[Line]:
 
 
 def _forces(trajectory: Trajectory) -> list[Line]:
-    largest = float(np.nanmax(np.abs(trajectory.tau), initial=0.0))
-    return [Line("largest_joint_force", largest, "largest joint force", f"{largest:.4g} N m or N")] if largest else []
+    """The largest force, and the joint that came nearest to its limit of effort: at 100 % an actuator may have cut."""
+    sizes = np.abs(np.nan_to_num(trajectory.tau)).max(axis=0, initial=0.0)
+    largest = float(sizes.max(initial=0.0))
+    if not largest:
+        return []
+    lines = [Line("largest_joint_force", largest, "largest joint force", f"{largest:.4g} N m or N")]
+    shares = {
+        joint.name: float((sizes[joint.v] / np.maximum(joint.limits.effort, 1e-300)).max())
+        for joint in (trajectory.model.independent_joints if trajectory.model is not None else ())
+        if np.isfinite(joint.limits.effort).any()
+    }
+    if shares:
+        name = max(shares, key=lambda joint: shares[joint])
+        lines.append(Line("effort_used", shares[name], "most of a joint's strength", f"{shares[name]:.0%} ({name})"))
+    return lines
 
 
 def _contact(trajectory: Trajectory) -> list[Line]:

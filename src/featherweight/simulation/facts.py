@@ -1,10 +1,12 @@
-"""What a trajectory's file says beside its numbers: the robot and the ground, so that it can be looked at alone."""
+"""What a trajectory's file says beside its states: robot, ground and parameters, so that it can be looked at alone."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,38 @@ from featherweight.io import from_plain, to_plain
 from featherweight.model import Model, Placement
 
 MOST_BYTES = 500_000  # of robot or ground; a recording's head has room for twice that
+ROW = "parameters"  # name of their array
 
 
-def facts_of(model: Model | None, ground: Sequence[Surface]) -> dict[str, Any]:
-    """Robot and ground for a file's head; None for what does not fit there or is not ours."""
+def facts_of(
+    model: Model | None, ground: Sequence[Surface], parameters: Mapping[str, np.ndarray] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Robot, ground, and names and shapes of parameters for a file's head; None for what does not fit there or is not
+    ours."""
     robot = None if model is None else _fitting(to_plain(model))
     ours = all(getattr(contact, type(surface).__name__, None) is type(surface) for surface in ground)
-    return {"robot": robot, "ground": _fitting([_plain(surface) for surface in ground]) if ours else None}
+    return {
+        "robot": robot,
+        "ground": _fitting([_plain(surface) for surface in ground]) if ours else None,
+        "parameters": [[name, list(np.shape(values))] for name, values in parameters.items()],
+    }
+
+
+def in_a_row(parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Parameters as the array of a file: all their numbers, one after the other; nothing if there are none."""
+    return {ROW: np.concatenate([np.ravel(x) for x in parameters.values()])} if parameters else {}
+
+
+def parameters_in(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The parameters of a file, by name; ValueError if its numbers are not as many as its head says."""
+    found: dict[str, np.ndarray] = {}
+    numbers = np.asarray(arrays.get(ROW, ()), dtype=float)
+    for name, shape in facts.get("parameters") or ():
+        own, numbers = numbers[: prod(shape)], numbers[prod(shape) :]
+        found[str(name)] = own.reshape(shape)
+    if numbers.size:
+        raise ValueError(f"expected the numbers of {len(found)} parameters, got {numbers.size} more")
+    return found
 
 
 def robot_in(facts: dict[str, Any]) -> Model | None:

@@ -24,7 +24,7 @@ class Keeper:
         if path is None:
             return
         p = run.problem
-        facts = {**FORMAT, "run": p.facts(), "model": p.model.name, **facts_of(p.model, p.ground)}
+        facts = {**FORMAT, "run": p.facts(), "model": p.model.name, **facts_of(p.model, p.ground, p.parameters)}
         if os.path.exists(path):
             self._recording = self._resumed(path, facts)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import numbers
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ class Problem:
     given: tuple[np.ndarray, ...]  # forces for each step, (count, steps, nv)
     constants: tuple[np.ndarray, ...]  # (count or 1, n)
     ground: tuple[Surface, ...]  # the surfaces that are there
+    parameters: dict[str, np.ndarray]  # constants that were given, by name, (…, *shape)
 
     @property
     def count(self) -> int:
@@ -108,7 +110,7 @@ def problem(
     declared = list(model.parameters.values())
     values = parameter_values(model, parameters)
     names += [p.name for p in declared]
-    arrays += [as_array(p.name, x, p.shape, "") for p, x in zip(declared, values, strict=True)]
+    arrays += values
     ranks += [len(p.shape) for p in declared]
     batch = batch_shape(names, arrays, ranks)
     rows = {n: _rows(a, r, batch) for n, a, r in zip(names, arrays, ranks, strict=True)}
@@ -136,6 +138,7 @@ def problem(
         model, float(dt), int(steps), int(every), batch, step_loop(model, means), tuple(means.records(model)),
         control if by_python else None, tuple(carry), tuple(given), tuple(constants),
         () if contact is None else contact.surfaces,
+        {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
     )  # fmt: skip
 
 
@@ -143,11 +146,11 @@ def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, e
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     for name, value in (("steps", steps), ("record_every", every)):
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 1 <= value <= MOST_STEPS:
+        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 1 <= int(value) <= MOST_STEPS:
             raise ValueError(f"{name}: expected a whole number from 1 to {MOST_STEPS}, got {value!r}")
     if steps % every:
         raise ValueError(f"record_every: expected a divisor of steps = {steps}, got {every}")
-    if not isinstance(dt, (float, int, np.floating)) or isinstance(dt, bool) or not 0 < dt < np.inf:
+    if not isinstance(dt, numbers.Real) or isinstance(dt, bool) or not 0 < float(dt) < np.inf:
         raise ValueError(f"dt: expected a time step > 0 [s], got {dt!r}")
     if actuators is not None:
         if not isinstance(actuators, Actuators):

@@ -17,6 +17,7 @@ import numpy as np
 from featherweight.compiler.arguments import address_of
 from featherweight.compiler.memory import empty
 from featherweight.errors import SimulationError
+from featherweight.simulation.facts import in_a_row
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.step import RECORDED
 from featherweight.simulation.trajectory import RECORDS, Trajectory, assembled
@@ -127,7 +128,7 @@ class Run:
         q, v = (states[:, : n + 1] for states in self.history)
         records = [record[:, :n] for record in self.records]
         whole = assembled(p.model, p.batch, p.dt, p.every, p.samples, q, v, records, self.clock)
-        return replace(whole, ground=p.ground)
+        return replace(whole, ground=p.ground, parameters=p.parameters)
 
     # ---- in a file
 
@@ -137,7 +138,8 @@ class Run:
         states = {n: s[:, first : self.done + 1] for n, s in zip(("q", "v"), self.history, strict=True)}
         records = {n: r[:, begin : self.done] for n, r in zip(RECORDS, self.records, strict=True)}
         others = {f"carry{k}": c for k, c in enumerate(self.last[1:])}
-        return {**states, **records, "clock": self.last[0], **others}
+        constants = in_a_row(self.problem.parameters) if since is None else {}
+        return {**states, **records, "clock": self.last[0], **others, **constants}
 
     def restore(self, arrays: dict[str, np.ndarray], since: int | None) -> None:
         """What `written` gave, put back."""
@@ -171,6 +173,12 @@ class PythonRun(Run):
         self._recent: deque[tuple[Any, ...]] = deque(maxlen=LAST_STATES)
 
     def advance(self, steps: int) -> None:
+        try:
+            self._step_by_step(steps)
+        finally:  # also if the controller raises or Ctrl-C comes: the file is to know which robots have failed
+            self.last = [np.array(c) for c in self.now[RECORDED:]]
+
+    def _step_by_step(self, steps: int) -> None:
         p = self.problem
         control: Any = p.control
         every, dt = p.every, p.dt
@@ -207,7 +215,6 @@ class PythonRun(Run):
                 if self.k % every:
                     self._sample(self.k, self.now)
                 break
-        self.last = [np.array(c) for c in self.now[RECORDED:]]
 
     def _stepper(self) -> Any:
         """A function that makes one step."""
@@ -276,4 +283,6 @@ def _last(
     t = (first + np.arange(q.shape[1])) * p.dt
     status, failed = clock[0, 1].astype(np.uint8), clock[0, 2].astype(int)
     tau, force, *rest = (record[0] for record in records)
-    return Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, *rest, ground=p.ground)
+    constants = {name: values.reshape(p.model.parameters[name].shape) for name, values in p.parameters.items()}
+    last = Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, *rest)
+    return replace(last, ground=p.ground, parameters=constants)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import numbers
 import os
 import time
 from collections.abc import Mapping
@@ -123,10 +124,9 @@ def simulate(
     Returns:
         A `Trajectory`.
     """
-    if not isinstance(dt, (float, int, np.floating)) or not 0 < dt < np.inf:
-        raise ValueError(f"dt: expected a time step > 0 [s], got {dt!r}")
-    if not isinstance(duration, (float, int, np.number)) or not 0 < duration < np.inf:
-        raise ValueError(f"duration: expected a time > 0 [s], got {duration!r}")
+    for name, meaning, value in (("dt", "time step", dt), ("duration", "time", duration)):
+        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+            raise ValueError(f"{name}: expected a {meaning} > 0 [s], got {value!r}")
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from featherweight.contact import Surface
 from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.model import Model
 from featherweight.recording import read, write
-from featherweight.simulation.facts import facts_of, ground_in, robot_in
+from featherweight.simulation.facts import ROW, facts_of, ground_in, in_a_row, parameters_in, robot_in
 
 RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver", "convergence")
 FORMAT = {"format": "featherweight trajectory", "version": 3}
@@ -40,7 +40,7 @@ class Trajectory:
     [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), sweeps and residual [m/s]. Of an integrator that solves
     equations, `convergence` (…, K, 2), iterations and relative residual. `status` and `failed_step` (…): where a lane
     failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not. `ground` has the surfaces that
-    were there.
+    were there, `parameters` the constants of the robots that were given, by name.
     """
 
     model: Model | None
@@ -57,16 +57,46 @@ class Trajectory:
     solver: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     convergence: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     ground: tuple[Surface, ...] = field(default=(), kw_only=True)
+    parameters: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
 
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J] of every state, shape (…, K+1); NaN where a lane had failed."""
+        kinetic, potential = self.energies()
+        return kinetic + potential
+
+    def energies(self) -> tuple[np.ndarray, np.ndarray]:
+        """Kinetic energy, and potential energy [J] of gravity and springs, of every state, shapes (…, K+1); NaN where a
+        lane had failed. They are those of the robots that were simulated, with the `parameters` of each."""
         if self.model is None:
             raise ValueError("energy: this trajectory's file has no model; Trajectory.load(path, model=…)")
         good = np.isfinite(self.q).all(axis=-1) & np.isfinite(self.v).all(axis=-1)
-        energy = np.full(good.shape, np.nan)
-        q, v = self.q[good], self.v[good]
-        energy[good] = kinetic_energy(self.model, q, v) + potential_energy(self.model, q)
-        return energy
+        constants = {name: self._of_states(name, values)[good] for name, values in self.parameters.items()}
+        kinetic, potential = np.full((2, *good.shape), np.nan)
+        kinetic[good] = kinetic_energy(self.model, self.q[good], self.v[good], parameters=constants)
+        potential[good] = potential_energy(self.model, self.q[good], parameters=constants)
+        return kinetic, potential
+
+    def _of_states(self, name: str, values: np.ndarray) -> np.ndarray:
+        """A parameter (…, *shape) as that of every state, (…, K+1, *shape)."""
+        shape = _shape_of(self.model, name)
+        leading = values.shape[: values.ndim - len(shape)]
+        return np.broadcast_to(values.reshape(*leading, 1, *shape), (*self.q.shape[:-1], *shape))
+
+    def lane(self, number: int, *, every: int = 1) -> Trajectory:
+        """One robot of a batch, counted through all batch axes, with every so many of its samples."""
+        batch = self.q.shape[:-2]
+        count = int(np.prod(batch))
+        if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or not 0 <= number < count:
+            raise ValueError(f"lane: expected a number from 0 to {count - 1}, got {number!r}")
+        where = np.unravel_index(number, batch)
+        rows = {name: getattr(self, name) for name in ("q", "v", *RECORDS)}
+        own = {n: a[where][::every] if a.shape[: len(batch)] == batch else a for n, a in rows.items()}
+        ends = {name: getattr(self, name)[where] for name in ("status", "failed_step")}
+        constants = {}
+        for name, values in self.parameters.items():
+            shape = _shape_of(self.model, name)
+            constants[name] = np.broadcast_to(values, (*batch, *shape))[where]
+        return replace(self, t=self.t[::every], parameters=constants, **own, **ends)
 
     def plot(self, **options: Any) -> Any:
         """Curves over time as a matplotlib figure; the options are those of `featherweight.plot.plot`."""
@@ -79,12 +109,12 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file, whole or not at all; `featherweight.recording` has the format."""
         facts = {**FORMAT, "model": getattr(self.model, "name", ""), "complete": self.complete}
-        facts |= facts_of(self.model, self.ground)
+        facts |= facts_of(self.model, self.ground, self.parameters)
         write(path, facts, [({}, self._arrays())])
 
     def _arrays(self) -> dict[str, np.ndarray]:
         names = ("t", "q", "v", *RECORDS, "status", "failed_step")
-        return {name: np.asarray(getattr(self, name)) for name in names}
+        return {name: np.asarray(getattr(self, name)) for name in names} | in_a_row(self.parameters)
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
@@ -92,18 +122,23 @@ class Trajectory:
         was too large for the head of the file is not in it."""
         facts, chunks, _ = read(path)
         if any(facts.get(name) != value for name, value in FORMAT.items()):
-            raise ValueError(f"{path}: expected a trajectory of version {FORMAT['version']}, got {facts}")
+            found = {name: facts.get(name) for name in FORMAT}
+            raise ValueError(f"{path}: expected a trajectory of version {FORMAT['version']}, got {found}")
         try:
-            model, ground = robot_in(facts) if model is None else model, ground_in(facts)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-        if "run" in facts:
-            return replace(_joined(path, facts["run"], chunks, model), ground=ground)
-        try:
+            known: dict[str, Any] = {"ground": ground_in(facts)}
+            model = robot_in(facts) if model is None else model
+            if "run" in facts:
+                if not chunks:
+                    raise ValueError("the run was killed before its first state was written")
+                known["parameters"] = parameters_in(facts, chunks[0][1])
+                return replace(_joined(facts["run"], chunks, model), **known)
             ((_, arrays),) = chunks
-            return Trajectory(model, complete=bool(facts["complete"]), ground=ground, **arrays)
-        except (TypeError, ValueError, KeyError) as error:
-            raise ValueError(f"{path}: not a trajectory of featherweight ({error})") from None
+            known["parameters"] = parameters_in(facts, arrays)
+            known |= {name: values for name, values in arrays.items() if name != ROW}
+            return Trajectory(model, complete=bool(facts["complete"]), **known)
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+            what = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
+            raise ValueError(f"{path}: not a trajectory of featherweight: {what}") from None
 
     def __repr__(self) -> str:
         bad = int(np.count_nonzero(self.status))
@@ -116,10 +151,15 @@ def _above(name: str) -> Any:
     return importlib.import_module(f"featherweight.{name}")
 
 
-def _joined(path: Any, run: dict[str, Any], chunks: list[tuple[dict, dict]], model: Model | None) -> Trajectory:
+def _shape_of(model: Model | None, name: str) -> tuple[int, ...]:
+    """Of one state's value of a parameter."""
+    if model is None or name not in model.parameters:
+        raise ValueError(f"parameters: {name!r} was not declared when the trajectory's model was built")
+    return model.parameters[name].shape
+
+
+def _joined(run: dict[str, Any], chunks: list[tuple[dict, dict]], model: Model | None) -> Trajectory:
     """The trajectory of a run that was written chunk by chunk."""
-    if not chunks:
-        raise ValueError(f"{path}: the run was killed before its first state was written")
     batch = tuple(run["batch"])
     q, v, *records = (np.concatenate([arrays[name] for _, arrays in chunks], axis=1) for name in ("q", "v", *RECORDS))
     every, clock = run["record_every"], chunks[-1][1]["clock"]
