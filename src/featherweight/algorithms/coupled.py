@@ -1,12 +1,13 @@
 """Robots whose joints share coordinates (mimic joints): dynamics through the mass matrix.
 
 The followers' motion is linear in the leaders', so inverse dynamics and mass matrix add up in shared coordinates by
-themselves; free articulated bodies would not know of the coupling.
+themselves; free articulated bodies would not know of the coupling. M has the sparsity of the branches but where they
+are coupled, and its factors keep it: for n coordinates at most d deep it costs n d to form and n d² to factor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from featherweight.algorithms.factorization import factorize
@@ -23,3 +24,33 @@ def coupled_forward_dynamics(
     bias, _ = inverse_dynamics(tree, q, v, [0] * tree.nv, f_ext)
     factors = factorize(mass_matrix(tree, q))
     return factors.solve([t - b for t, b in zip(tau, bias, strict=True)]), factors.d
+
+
+def coupled_hybrid_dynamics(
+    tree: Tree,
+    q: Sequence[Any],
+    v: Sequence[Any],
+    tau: Sequence[Any],
+    a: Sequence[Any],
+    prescribed: Collection[int],
+    f_ext: Sequence[Force] | None,
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """All forces and all accelerations, where the joints of the bodies `prescribed` move as `a` says; pivots.
+
+    With f for free and p for prescribed coordinates, M_ff a_f = τ_f - c_f - M_fp a_p. To prescribe a joint prescribes
+    the coordinate that it shares.
+    """
+    given = {d for i in prescribed for d in tree.joints[i].dofs}
+    free = [d for d in range(tree.nv) if d not in given]
+    a = [a[d] if d in given else 0 for d in range(tree.nv)]
+    held, _ = inverse_dynamics(tree, q, v, a, f_ext)  # τ if nothing else accelerates
+    M = mass_matrix(tree, q)
+    factors = factorize([[M[r][c] for c in free] for r in free])
+    for d, x in zip(free, factors.solve([tau[d] - held[d] for d in free]), strict=True):
+        a[d] = x
+    forces = list(tau)
+    for r in given:
+        forces[r] = held[r]
+        for c in free:
+            forces[r] = forces[r] + M[r][c] * a[c]
+    return forces, a, factors.d

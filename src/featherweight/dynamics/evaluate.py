@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpret
-from featherweight.errors import ModelError
 from featherweight.model import Model
 from featherweight.scalar import where
 from featherweight.spatial import Force, Motion, Vector
@@ -37,7 +36,6 @@ class Quantity:
     inputs: tuple[str, ...]
     outputs: Callable[..., Sequence[Shape]]  # (model, *options)
     algorithm: Callable[..., Results]  # (model, tree, scalars by input, *options)
-    coupled: bool = True  # can do robots with mimic joints
     chunk_limit: int | None = None  # operations a function; None: as usual
 
     def kernel(self, model: Model, *extra: str, options: tuple[Any, ...] = ()) -> Kernel:
@@ -52,8 +50,6 @@ class Quantity:
         return kernel
 
     def _make(self, model: Model, extra: tuple[str, ...], options: tuple[Any, ...] = ()) -> Kernel:
-        if not self.coupled and len(model.independent_joints) < len(model.joints):
-            raise ModelError(f"{self.name}: not for models with mimic joints yet; {model.name!r} has some")
         model.need_numbers(self.name)
         names = (*self.inputs, *extra)
 

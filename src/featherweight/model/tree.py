@@ -27,6 +27,7 @@ class Tree:
     nv: int
     coupled: bool  # several joints may share a coordinate
     ground_friction: Any = None  # μ where a parameter gives it
+    apart: Tree | None = None  # of a tree with joined joints: the tree with each joint by itself (see `joined`)
 
     def outward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every parent before its children."""
@@ -95,6 +96,11 @@ class TreeJoint:
     stiffness: tuple[Any, ...] = ()
     rest: tuple[Any, ...] = ()
     spin: Force | None = None
+
+    @property
+    def dofs(self) -> range:
+        """Its degrees of freedom, by their places in v."""
+        return range(self.v.start, self.v.stop)
 
     def damped(self, v: Sequence[Any], h: Any) -> TreeJoint:
         """The same joint with damping as armature, and dry friction as damping."""
