@@ -40,7 +40,7 @@ class Search:
         return (trial.square <= self.small) & (trial.upright >= LEAST_W)
 
     def riqn(self, delta: Sequence[Any], at_most: int) -> Found:
-        """δ ← δ - M(q)⁻¹ e, until e is small, or, where Newton steps can take over, would not be soon."""
+        """δ ← δ - M(q)⁻¹ e, until e is small, or would not be soon."""
         first = drnea(self.place, delta)
         answer, row = answers(self.place, self._large(first.square)), Row(first)
 
@@ -54,8 +54,7 @@ class Search:
             soon, enough = square, self.small  # square (square / before)^PATIENCE ≤ small
             for _ in range(PATIENCE):
                 soon, enough = soon * square, enough * before
-            hopeless = logical_not(square < NEVER) if self.place.tree.coupled else logical_not(soon <= enough)
-            return (square <= self.small) | hopeless
+            return (square <= self.small) | logical_not(soon <= enough)
 
         last = repeat(turn, [*row.of(first), NEVER, 0.0], until=ends, at_most=at_most)
         return Found(row.trial(last[:-2]), last[-1], first.square)
