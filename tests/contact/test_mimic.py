@@ -1,4 +1,4 @@
-"""Joints that follow others, in contact: the laws recomputed by dense algebra, limits, grips that can be computed by hand."""
+"""Joints that follow others, in contact: the laws by dense algebra, limits, and grips that can be computed by hand."""
 
 from __future__ import annotations
 
@@ -20,18 +20,23 @@ def walker(feet: int) -> fw.Model:
     """
     builder = fw.Builder("walker").add_body("trunk", joint=Free(), inertia=fw.Inertia.box(4.0, (0.4, 0.2, 0.1)))
     for k, (x, y) in enumerate([(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)]):
-        followed = k if k < 2 else 5 - k
+        hip = f"thigh{k if k < 2 else 5 - k}_joint"
         builder.add_body(
-            f"thigh{k}", parent="trunk", joint=Revolute("y"), inertia=LINK, placement=fw.Placement((x, y, 0)), armature=0.01
+            f"thigh{k}", parent="trunk", joint=Revolute("y"), inertia=LINK, placement=fw.Placement((x, y, 0)),
+            armature=0.01,
         )  # fmt: skip
         builder.add_body(
-            f"shank{k}", parent=f"thigh{k}", joint=Mimic(Revolute("y"), f"thigh{followed}_joint", -1.5, 0.3), inertia=LINK,
+            f"shank{k}", parent=f"thigh{k}", joint=Mimic(Revolute("y"), hip, -1.5, 0.3), inertia=LINK,
             placement=fw.Placement((0, 0, -0.2)), armature=0.02,
         )  # fmt: skip
         builder.add_contact_point(f"foot{k}", parent=f"shank{k}", position=(0, 0, -0.2))
     for k in range(feet - 4):
         builder.add_body(
-            f"ankle{k}", parent=f"shank{k}", joint=Universal("x", "y"), inertia=LINK, placement=fw.Placement((0, 0.05, -0.1))
+            f"ankle{k}",
+            parent=f"shank{k}",
+            joint=Universal("x", "y"),
+            inertia=LINK,
+            placement=fw.Placement((0, 0.05, -0.1)),
         )
         builder.add_body(
             f"toe{k}", parent=f"ankle{k}", joint=Mimic(Prismatic("x"), f"thigh{k}_joint", 0.1), inertia=LINK,
@@ -107,7 +112,7 @@ def test_a_follower_stops_at_its_own_limit_and_holds_its_leader() -> None:
 
 def test_limits_that_leave_no_place_are_named() -> None:
     model = hand(a=fw.Limits(0.05, 0.1), b=fw.Limits(-0.05, 0.5))
-    with pytest.raises(ValueError, match="limits of joint 'b_joint', which follows 'a_joint', leave it no place"):
+    with pytest.raises(ValueError, match="limits of joint 'b_joint', which follows 'a_joint', leave that no place"):
         fw.rollout(model, np.zeros(2), np.zeros(2), steps=1, dt=1e-3, contact=Impulse())
 
 

@@ -99,7 +99,7 @@ def test_joined_joints_have_all_coordinates_of_their_bodies_and_no_others(model:
 @law
 @given(MANY)
 def test_bodies_are_where_they_were(model: fw.Model) -> None:
-    q, v, _ = state(model)
+    q, _, _ = state(model)
     apart = over(model)
     tree = joined(apart)
     bodies = articulated_bodies(tree, list(q))

@@ -45,8 +45,10 @@ class Felt:
 
 
 def joined_bodies(tree: Tree, apart: Tree, q: Sequence[Any]) -> tuple[list[Any], ...]:
-    """X, S, U, D and I^A by body, of a tree with joined joints: X and S from the base of the joint, D of the joint, U of
-    the joint as seen from each of its bodies. A joint of n coordinates and m bodies costs n² m + n³."""
+    """X, S, U, D and I^A by body: X and S from the base of the joint, D of the joint, U of it as seen from the body.
+
+    A joint of n coordinates and m bodies costs n² m + n³.
+    """
     X, S, U, D = (tree.per_body() for _ in range(4))
     IA = [I.articulated for I in tree.I]
 

@@ -68,7 +68,7 @@ def _bounds(model: Model, leader: JointInfo) -> tuple[float, float]:
             lower, upper = max(lower, min(ends)), min(upper, max(ends))
             if lower > upper:
                 raise ValueError(
-                    f"contact: the limits of joint {joint.name!r}, which follows {leader.name!r}, leave it no place: it "
-                    f"would have to be above {lower:g} and below {upper:g}; correct the limits of one of them"
+                    f"contact: the limits of joint {joint.name!r}, which follows {leader.name!r}, leave that no place: "
+                    f"it would have to be above {lower:g} and below {upper:g}; correct the limits of one of them"
                 )
     return lower, upper

@@ -54,13 +54,9 @@ def _operational(model: Model, tree: Tree, x: Scalars, in_: str, frames: tuple[s
     return [flat(inertia)], singular
 
 
-DELASSUS = Quantity(
-    "delassus", ("q",), lambda model, places: [(3 * len(places), 3 * len(places))], _delassus
-)
+DELASSUS = Quantity("delassus", ("q",), lambda model, places: [(3 * len(places), 3 * len(places))], _delassus)
 CONTACT_INERTIA = Quantity("contact_inertia", ("q", "direction"), lambda model, _: [()], _contact)
-UNIT_FORCE_RESPONSE = Quantity(
-    "unit_force_response", ("q", "direction"), lambda model, _: [(model.nv,)], _response
-)
+UNIT_FORCE_RESPONSE = Quantity("unit_force_response", ("q", "direction"), lambda model, _: [(model.nv,)], _response)
 OPERATIONAL_INERTIA = Quantity(
     "operational_inertia",
     ("q",),

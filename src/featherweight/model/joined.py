@@ -76,4 +76,6 @@ def _coordinates(tree: Tree, bodies: Bodies) -> tuple[slice, slice]:
     """Their parts of q and v, with what lies between."""
     joints = [tree.joints[i] for i in bodies]
     q, v = ([getattr(joint, part) for joint in joints] for part in ("q", "v"))
-    return slice(min(s.start for s in q), max(s.stop for s in q)), slice(min(s.start for s in v), max(s.stop for s in v))
+    return slice(min(s.start for s in q), max(s.stop for s in q)), slice(
+        min(s.start for s in v), max(s.stop for s in v)
+    )
