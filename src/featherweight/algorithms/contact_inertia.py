@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on, parent_columns
 from featherweight.algorithms.jacobian import force_seen_from
 from featherweight.algorithms.linear import Factored, combine, factor
 from featherweight.model import Tree, joined
@@ -120,6 +120,30 @@ def unit_force_response(tree: Tree, q: Sequence[Any], body: int, position: Vecto
     y = push(tree, bodies, body, force_at(pose(tree, bodies, body), position, direction)).y
     answers = {i: [y[d] for d in joint.dofs] for i, joint in enumerate(tree.joints) if joint.v.start in y}
     return response(tree, bodies, answers)
+
+
+def joint_response(tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any]) -> list[Any]:
+    """M⁻¹ τ: forces of the joints carried to the root, then one outward pass over all joints."""
+    p = tree.per_body()  # what the joints a body carries hand on to it
+    pushed: dict[int, list[int]] = {}  # such bodies, by their joint
+    y: dict[int, list[Any]] = {}
+    for i, parent, joint in tree.inward():
+        on_joint = tree.bodies_on[joint.v.start]
+        own = pushed.setdefault(joint.v.start, [])
+        if p[i] is not None:
+            own.append(i)
+        if i != on_joint[0]:
+            continue
+        rest = tau[joint.v]
+        for j in own:
+            rest = [x - s.dot(p[j]) for x, s in zip(rest, bodies.S[j], strict=True)]
+        y.update(dict.fromkeys(on_joint, bodies.D[i].solve(rest)))
+        if parent > 0:
+            felt = combine(parent_columns(bodies.X[i], bodies.U[i], joint), y[i])
+            for j in own:
+                felt = felt + bodies.X[j].back(p[j])
+            p[parent] = felt if p[parent] is None else p[parent] + felt
+    return response(tree, bodies, y)
 
 
 def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]]) -> list[Any]:

@@ -73,7 +73,7 @@ def joined_bodies(tree: Tree, apart: Tree, q: Sequence[Any]) -> tuple[list[Any],
         if joint.spin is not None:
             place = (Transform.identity(), ()) if carrier == base else (X[carrier], S[carrier])
             on_joint.add_rotor(own, joint.spin, *place)
-        bodies = [j for j in range(1, len(tree.joints)) if tree.joints[j].v == whole]
+        bodies = tree.bodies_on[whole.start]
         if i == bodies[0]:
             factors = factor(on_joint.D)
             for j in bodies:

@@ -36,11 +36,8 @@ def joined(tree: Tree) -> Tree:
 
 def _together(tree: Tree) -> set[Bodies]:
     """All bodies, by the joint that they hang on."""
-    sharing: dict[int, set[int]] = {}
-    for i in range(1, len(tree.parent)):
-        sharing.setdefault(tree.joints[i].v.start, set()).add(i)
     groups: set[Bodies] = set()
-    grown = {frozenset(bodies) for bodies in sharing.values()}
+    grown = {frozenset(bodies) for bodies in tree.bodies_on.values()}
     while grown != groups:
         groups = grown
         grown = _merged(_closed(tree, bodies) for bodies in groups)

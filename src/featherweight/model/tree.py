@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -56,6 +57,14 @@ class Tree:
         while i > 0:
             bodies.append(i)
             i = self.parent[i]
+        return bodies
+
+    @functools.cached_property
+    def bodies_on(self) -> dict[int, list[int]]:
+        """The bodies on a joint, by its first degree of freedom: one, or several where joints are joined."""
+        bodies: dict[int, list[int]] = {}
+        for i, joint in enumerate(self.joints[1:], start=1):
+            bodies.setdefault(joint.v.start, []).append(i)
         return bodies
 
     def without_gravity(self) -> Tree:
