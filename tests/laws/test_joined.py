@@ -53,6 +53,10 @@ SHAPES = {  # robot: bodies that hang on joints of several bodies, and the body 
     "one that follows a follower": (["a world", "b world a 2", "c world b 2"], {"a b c": "world"}),
     "loops that cross": (["a world", "b a", "c b a -1", "d c b 2"], {"a b c d": "world"}),
     "branches on a joint of two bodies": (["a world", "b world a -1", "c a", "d b", "e d"], {"a b": "world"}),
+    "branches on both fingers of a gripper": (
+        ["arm world", "a arm", "b arm a -1", "c a", "d b", "e d"],
+        {"a b": "arm"},
+    ),
     "coordinates between": (["a world", "b a", "c b", "d a", "e d b 1"], {"b c d e": "a"}),
 }
 
@@ -119,7 +123,7 @@ def test_bodies_are_where_they_were(model: fw.Model) -> None:
 
 
 def check_dynamics(model: fw.Model) -> None:
-    """Delassus matrix, response and hybrid dynamics against dense algebra."""
+    """Delassus matrix, responses, forward and hybrid dynamics against dense algebra."""
     q, v, a = state(model, 2)
     M, tolerance = fw.mass_matrix(model, q), 1e-12 * allowance(model, q)
     J = np.concatenate([fw.jacobian(model, q, name, "world_aligned")[:3] for name in model.names[1:]])
@@ -129,6 +133,9 @@ def check_dynamics(model: fw.Model) -> None:
         for axis in range(3):
             found = fw.unit_force_response(model, q, name, np.eye(3)[axis])
             close(found, response[:, 3 * k + axis], tolerance)
+    close(fw.solve_mass_matrix(model, q, a), np.linalg.solve(M, a), tolerance)
+    tau = fw.inverse_dynamics(model, q, v, a)
+    close(fw.forward_dynamics(model, q, v, tau), a, tolerance)
     for joint in model.joints:
         tau, accelerations = fw.hybrid_dynamics(model, q, v, a, a, [joint.name])
         assert (accelerations[joint.v] == a[joint.v]).all()
@@ -139,6 +146,21 @@ def check_dynamics(model: fw.Model) -> None:
 @law
 @given(MANY)
 def test_responses_of_many_joined_joints_are_those_of_the_mass_matrix(model: fw.Model) -> None:
+    check_dynamics(model)
+
+
+@pytest.mark.parametrize("ratio", [-6.0, 1.0])
+def test_rotors_on_bodies_that_turn_with_them(ratio: float) -> None:
+    """The rotor of a leader is on its follower, and that of another follower on the leader."""
+    wheel = fw.Inertia(0.3, (0, 0, 0), (0.02, 0.02, 0.03))
+    builder = fw.Builder("gears").add_body("base", joint=Spherical(), inertia=BODY)
+    builder.add_body("a", parent="base", joint=Mimic(Revolute((1, 2, 3)), "b_joint", ratio, 0.3), inertia=BODY)
+    builder.add_body("b", parent="a", joint=Revolute("z"), inertia=BODY, rotor=fw.Rotor(9.0, wheel), armature=0.1)
+    follow = Mimic(Revolute("x"), "b_joint", 0.5)
+    rotor = fw.Rotor(5.0, wheel, fw.Placement(rpy=(0.2, 0.3, 0.1)), axis="z")
+    builder.add_body("c", parent="b", joint=follow, inertia=BODY, rotor=rotor)
+    model = builder.build()
+    assert all(model.joint(f"{name}_joint").spin is not None for name in "bc")
     check_dynamics(model)
 
 

@@ -35,7 +35,7 @@ TREES = {
     "every kind": tree([0, 1, 2, 1, 4, 5, 3, 3, 6, 8, 9, 4], KINDS, 3),
     "floating, with motors": motors([0, 1, 2, 1, 4], ["free", "revolute any", "spherical", "helical any", "planar"]),
     "mimic": tree([0, 1, 2, 3], ["revolute y", "revolute any", "mimic", "prismatic any"], 2),
-    "mimic, with motors": motors([0, 1, 1, 3, 2], ["free", "revolute any", "mimic", "helical any", "mimic"]),
+    "mimic, with motors": motors([0, 1, 2, 3, 2], ["free", "universal any", "revolute any", "mimic", "mimic"]),
 }  # fmt: skip
 trees = pytest.mark.parametrize("name", TREES)
 
