@@ -47,8 +47,8 @@ class ArticulatedTree:
 
 def articulated_bodies(tree: Tree, q: Sequence[Any]) -> ArticulatedTree:
     """The inward pass of the articulated-body algorithm for inertias alone."""
-    if tree.apart is not None:
-        return ArticulatedTree(*joined_bodies(tree, tree.apart, q))
+    if tree.unjoined is not None:
+        return ArticulatedTree(*joined_bodies(tree, tree.unjoined, q))
     X, S, U, D = (tree.per_body() for _ in range(4))
     IA = [I.articulated for I in tree.I]
     for i, _, joint in tree.outward():

@@ -118,32 +118,36 @@ def unit_force_response(tree: Tree, q: Sequence[Any], body: int, position: Vecto
     tree = joined(tree)
     bodies = articulated_bodies(tree, q)
     y = push(tree, bodies, body, force_at(pose(tree, bodies, body), position, direction)).y
-    answers = {i: [y[d] for d in joint.dofs] for i, joint in enumerate(tree.joints) if joint.v.start in y}
-    return response(tree, bodies, answers)
+    return response(tree, bodies, by_body(tree, [y.get(d, 0) for d in range(tree.nv)]))
 
 
-def joint_response(tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any]) -> list[Any]:
-    """M⁻¹ τ: forces of the joints carried to the root, then one outward pass over all joints."""
-    p = tree.per_body()  # what the joints a body carries hand on to it
-    pushed: dict[int, list[int]] = {}  # such bodies, by their joint
-    y: dict[int, list[Any]] = {}
+def joint_answers(tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any]) -> list[Any]:
+    """What each joint does if its parent rests, for forces τ at all joints: they are carried to the root, y = D⁻¹ t."""
+    y: list[Any] = [0] * tree.nv
+    p = tree.per_body()  # what the joints on a body hand on to it
+    bodies_on = tree.bodies_on()
+    pushed: dict[int, list[int]] = {first: [] for first in bodies_on}  # such bodies, by their own joint
     for i, parent, joint in tree.inward():
-        on_joint = tree.bodies_on[joint.v.start]
-        own = pushed.setdefault(joint.v.start, [])
+        own = pushed[joint.v.start]
         if p[i] is not None:
             own.append(i)
-        if i != on_joint[0]:
+        if i != bodies_on[joint.v.start][0]:  # others are on the same joint
             continue
-        rest = tau[joint.v]
+        t = tau[joint.v]
         for j in own:
-            rest = [x - s.dot(p[j]) for x, s in zip(rest, bodies.S[j], strict=True)]
-        y.update(dict.fromkeys(on_joint, bodies.D[i].solve(rest)))
+            t = [x - s.dot(p[j]) for x, s in zip(t, bodies.S[j], strict=True)]
+        y[joint.v] = bodies.D[i].solve(t)
         if parent > 0:
-            felt = combine(parent_columns(bodies.X[i], bodies.U[i], joint), y[i])
+            felt = combine(parent_columns(bodies.X[i], bodies.U[i], joint), y[joint.v])
             for j in own:
                 felt = felt + bodies.X[j].back(p[j])
             p[parent] = felt if p[parent] is None else p[parent] + felt
-    return response(tree, bodies, y)
+    return y
+
+
+def by_body(tree: Tree, y: Sequence[Any]) -> dict[int, list[Any]]:
+    """Answers of the joints as `response` takes them."""
+    return {i: list(y[joint.v]) for i, joint in enumerate(tree.joints) if i > 0}
 
 
 def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]]) -> list[Any]:

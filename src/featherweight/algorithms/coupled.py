@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from featherweight.algorithms.articulated import articulated_bodies
-from featherweight.algorithms.contact_inertia import joint_response
+from featherweight.algorithms.contact_inertia import by_body, joint_answers, response
 from featherweight.algorithms.factorization import factorize
 from featherweight.algorithms.inverse_dynamics import inverse_dynamics
 from featherweight.algorithms.mass_matrix import mass_matrix
@@ -25,8 +25,9 @@ def coupled_forward_dynamics(
     bias, _ = inverse_dynamics(tree, q, v, [0] * tree.nv, f_ext)
     tree = joined(tree)
     bodies = articulated_bodies(tree, q)
-    a = joint_response(tree, bodies, [t - b for t, b in zip(tau, bias, strict=True)])
-    return a, [pivot for on_joint in tree.bodies_on.values() for pivot in bodies.D[on_joint[0]].d]
+    y = joint_answers(tree, bodies, [t - b for t, b in zip(tau, bias, strict=True)])
+    pivots = [pivot for on_joint in tree.bodies_on().values() for pivot in bodies.D[on_joint[0]].d]
+    return response(tree, bodies, by_body(tree, y)), pivots
 
 
 def coupled_hybrid_dynamics(

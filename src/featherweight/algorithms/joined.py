@@ -44,7 +44,7 @@ class Felt:
             self.D[high][low] = self.D[high][low] + s.dot(spin) * (2 if k == c else 1)
 
 
-def joined_bodies(tree: Tree, apart: Tree, q: Sequence[Any]) -> tuple[list[Any], ...]:
+def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any]) -> tuple[list[Any], ...]:
     """X, S, U, D and I^A by body: X and S from the base of the joint, D of the joint, U of it as seen from the body.
 
     A joint of n coordinates and m bodies costs n² m + n³.
@@ -53,7 +53,7 @@ def joined_bodies(tree: Tree, apart: Tree, q: Sequence[Any]) -> tuple[list[Any],
     IA = [I.articulated for I in tree.I]
 
     # outward: where each body is on its joint, and how it moves with all coordinates of the joint
-    for i, carrier, joint in apart.outward():
+    for i, carrier, joint in unjoined.outward():
         whole = tree.joints[i].v
         X[i], axes = joint.transform(q) @ tree.X_tree[i], [Motion.zero()] * (whole.stop - whole.start)
         if carrier != tree.parent[i]:  # another body on the same joint
@@ -64,7 +64,8 @@ def joined_bodies(tree: Tree, apart: Tree, q: Sequence[Any]) -> tuple[list[Any],
 
     # inward: what each joint feels of its bodies; with the first of them it is complete
     felt = {joint.v.start: Felt(joint.v) for joint in tree.joints[1:]}
-    for i, carrier, joint in apart.inward():
+    bodies_on = tree.bodies_on()
+    for i, carrier, joint in unjoined.inward():
         base, whole = tree.parent[i], tree.joints[i].v
         on_joint, own = felt[whole.start], joint.v.start - whole.start
         on_joint.add_body(IA[i], X[i], S[i])
@@ -73,7 +74,7 @@ def joined_bodies(tree: Tree, apart: Tree, q: Sequence[Any]) -> tuple[list[Any],
         if joint.spin is not None:
             place = (Transform.identity(), ()) if carrier == base else (X[carrier], S[carrier])
             on_joint.add_rotor(own, joint.spin, *place)
-        bodies = tree.bodies_on[whole.start]
+        bodies = bodies_on[whole.start]
         if i == bodies[0]:
             factors = factor(on_joint.D)
             for j in bodies:

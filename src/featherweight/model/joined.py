@@ -31,13 +31,13 @@ def joined(tree: Tree) -> Tree:
         for i in bodies:
             parent[i] = base
             joints[i] = TreeJoint(Joined(q.stop - q.start, v.stop - v.start), q, v)
-    return replace(tree, parent=tuple(parent), joints=tuple(joints), coupled=False, apart=tree)
+    return replace(tree, parent=tuple(parent), joints=tuple(joints), coupled=False, unjoined=tree)
 
 
 def _together(tree: Tree) -> set[Bodies]:
     """All bodies, by the joint that they hang on."""
     groups: set[Bodies] = set()
-    grown = {frozenset(bodies) for bodies in tree.bodies_on.values()}
+    grown = {frozenset(bodies) for bodies in tree.bodies_on().values()}
     while grown != groups:
         groups = grown
         grown = _merged(_closed(tree, bodies) for bodies in groups)

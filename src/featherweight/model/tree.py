@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,8 +26,8 @@ class Tree:
     mark: Callable[[], None]  # told where a new piece of the program begins
     nv: int
     coupled: bool  # several joints may share a coordinate
+    unjoined: Tree | None = None  # of a tree with joined joints: the tree with each joint by itself (see `joined`)
     ground_friction: Any = None  # μ where a parameter gives it
-    apart: Tree | None = None  # of a tree with joined joints: the tree with each joint by itself (see `joined`)
 
     def outward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every parent before its children."""
@@ -59,7 +58,6 @@ class Tree:
             i = self.parent[i]
         return bodies
 
-    @functools.cached_property
     def bodies_on(self) -> dict[int, list[int]]:
         """The bodies on a joint, by its first degree of freedom: one, or several where joints are joined."""
         bodies: dict[int, list[int]] = {}

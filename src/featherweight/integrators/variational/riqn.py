@@ -7,15 +7,16 @@ an impulse, and one articulated-body sweep says how the robot answers it. The ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import islice
 from typing import Any
 
-from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies
-from featherweight.algorithms.contact_inertia import joint_response
-from featherweight.algorithms.linear import Factored
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, parent_columns
+from featherweight.algorithms.contact_inertia import response
+from featherweight.algorithms.factorization import factorize
+from featherweight.algorithms.linear import Factored, combine
+from featherweight.algorithms.mass_matrix import mass_matrix
 from featherweight.integrators.variational.drnea import Place
-from featherweight.model import joined
+from featherweight.model import Tree
 from featherweight.scalar import when
 from featherweight.spatial import Force, Vector
 
@@ -26,15 +27,30 @@ def answers(place: Place, needed: Any) -> Answer:
     """e ↦ M(q)⁻¹ e; what it is made of is only computed if some lane needs it."""
     tree = place.tree
     if tree.coupled:
-        tree = joined(tree)
-        return partial(joint_response, tree, articulated_bodies(tree, place.q))
+        return factorize(mass_matrix(tree, place.q)).solve
     tree.mark()
     flat = when(needed, lambda: _flat(articulated_bodies(tree, place.q)), None)
-    return partial(joint_response, tree, _unpacked(place, flat))
+    bodies = _unpacked(place, flat)
+    return lambda e: _answer(tree, bodies, e)
+
+
+def _answer(tree: Tree, bodies: ArticulatedTree, e: Sequence[Any]) -> list[Any]:
+    """Impulses at the joints carried to the root, then one outward pass."""
+    p = tree.per_body()
+    y: dict[int, list[Any]] = {}
+    for i, parent, joint in tree.inward():
+        own = e[joint.v] if p[i] is None else [x - s.dot(p[i]) for x, s in zip(e[joint.v], bodies.S[i], strict=True)]
+        y[i] = bodies.D[i].solve(own)
+        if parent > 0:
+            felt = combine(parent_columns(bodies.X[i], bodies.U[i], joint), y[i])
+            if p[i] is not None:
+                felt = felt + bodies.X[i].back(p[i])
+            p[parent] = felt if p[parent] is None else p[parent] + felt
+    return response(tree, bodies, y)
 
 
 def _flat(bodies: ArticulatedTree) -> list[Any]:
-    """What `joint_response` needs of articulated bodies, besides X and S, as a list of numbers."""
+    """What `_answer` needs of articulated bodies, besides X and S, as a list of numbers."""
     numbers: list[Any] = []
     for U, D in zip(bodies.U[1:], bodies.D[1:], strict=True):
         for column in U:

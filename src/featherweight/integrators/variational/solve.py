@@ -40,7 +40,7 @@ class Search:
         return (trial.square <= self.small) & (trial.upright >= LEAST_W)
 
     def riqn(self, delta: Sequence[Any], at_most: int) -> Found:
-        """δ ← δ - M(q)⁻¹ e, until e is small, or would not be soon."""
+        """δ ← δ - M(q)⁻¹ e, until e is small, or, where Newton steps can take over, would not be soon."""
         first = drnea(self.place, delta)
         answer, row = answers(self.place, self._large(first.square)), Row(first)
 
