@@ -67,7 +67,7 @@ class Impulse(ContactModel):
 
     def check(self, model: Model, integrator: Any) -> None:
         super().check(model, integrator)
-        rows_of(model)
+        rows_of(model)  # limits that contradict each other are refused
         if not isinstance(integrator, (SemiImplicit, Variational)):
             raise ValueError(
                 "integrator: impulses act at the end of a semi-implicit step or of a variational one, got "
@@ -89,8 +89,8 @@ class Impulse(ContactModel):
             solved = tree.damped(v, h)
             passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
             forces = [t + p for t, p in zip(tau, passive, strict=True)]
-            solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
-            a, _ = solve(solved, q, v, forces, None)
+            dynamics = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
+            a, _ = dynamics(solved, q, v, forces, None)
             free = predicted(tree, v, a, h)
         met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
         rows = [row.at(self, tree, q, h) for row in rows_of(model)]
@@ -101,11 +101,11 @@ class Impulse(ContactModel):
         some = some & going  # a lane that has failed must not cost sweeps
         n, nc = len(state), len(met)
 
-        def impacts() -> list[Any]:
+        def solve() -> list[Any]:
             return Solver(self, joined(solved), q, v, free, met, touching, rows).solve(state)
 
         tree.mark()
-        after = when(some, impacts, [*free, *([0.0] * (n + nc + 3))])
+        after = when(some, solve, [*free, *([0.0] * (n + nc + 3))])
         moved, impulses, slips = after[: tree.nv], after[tree.nv : tree.nv + n], after[tree.nv + n : -3]
         good_enough, residual, sweeps = after[-3:]
         tree.mark()

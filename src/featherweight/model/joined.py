@@ -72,7 +72,8 @@ def _base(tree: Tree, bodies: Bodies) -> int:
 def _coordinates(tree: Tree, bodies: Bodies) -> tuple[slice, slice]:
     """Their parts of q and v, with what lies between."""
     joints = [tree.joints[i] for i in bodies]
-    q, v = ([getattr(joint, part) for joint in joints] for part in ("q", "v"))
-    return slice(min(s.start for s in q), max(s.stop for s in q)), slice(
-        min(s.start for s in v), max(s.stop for s in v)
-    )
+    return _from_first_to_last([j.q for j in joints]), _from_first_to_last([j.v for j in joints])
+
+
+def _from_first_to_last(parts: list[slice]) -> slice:
+    return slice(min(part.start for part in parts), max(part.stop for part in parts))
