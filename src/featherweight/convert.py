@@ -70,7 +70,7 @@ def to_mujoco(
         names: the joints in MuJoCo's order; ours if not given.
 
     Returns:
-        `qpos` (…, nq) and `qvel` (…, nv).
+        `qpos` (…, nq) and `qvel` (…, nv) of MuJoCo, where mimic joints have coordinates of their own.
     """
     return _mujoco(model, q, v, names, lambda joint, q, v: joint.kind.to_mujoco(q, v), ours_first=True)
 
@@ -82,7 +82,7 @@ def from_mujoco(
 
     Args:
         model: the robot.
-        qpos: MuJoCo's configuration, shape (…, nq).
+        qpos: MuJoCo's configuration, shape (…, nq); what it has of mimic joints is not looked at, their leaders count.
         qvel: MuJoCo's velocity, shape (…, nv); zero if not given.
         names: the joints in MuJoCo's order; ours if not given.
 
@@ -102,18 +102,33 @@ def _mujoco(
     ours_first: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Joint by joint, from our places to those in the order of `names` or back."""
-    if len(model.independent_joints) < len(model.joints):
-        raise ModelError(f"MuJoCo gives mimic joints coordinates of their own; {model.name!r} has some")
+    joints = _all_named(model, names)
+    ours, mujoco = (model.nq, model.nv), (sum(j.kind.nq for j in joints), sum(j.kind.nv for j in joints))
+    given, (nq, nv) = (ours, mujoco) if ours_first else (mujoco, ours)
     configuration, velocity = ("q", "v") if ours_first else ("qpos", "qvel")
-    q = as_array(configuration, q, (model.nq,), "nq")
-    v = np.zeros(model.nv) if v is None else as_array(velocity, v, (model.nv,), "nv")
+    q = as_array(configuration, q, given[:1], "nq")
+    v = np.zeros(given[1]) if v is None else as_array(velocity, v, given[1:], "nv")
     batch = batch_shape([configuration, velocity], [q, v], [1, 1])
-    q, v = np.broadcast_to(q, (*batch, model.nq)), np.broadcast_to(v, (*batch, model.nv))
-    new_q, new_v = np.empty_like(q), np.empty_like(v)
+    q, v = np.broadcast_to(q, (*batch, given[0])), np.broadcast_to(v, (*batch, given[1]))
+    new_q, new_v = np.empty((*batch, nq)), np.empty((*batch, nv))
     q_start = v_start = 0
-    for joint in joints_named(model, names):
+    for joint in joints:
         theirs = slice(q_start, q_start + joint.kind.nq), slice(v_start, v_start + joint.kind.nv)
         (from_q, from_v), (to_q, to_v) = ((joint.q, joint.v), theirs) if ours_first else (theirs, (joint.q, joint.v))
-        new_q[..., to_q], new_v[..., to_v] = convert(joint, q[..., from_q], v[..., from_v])
+        if ours_first or joint.independent:
+            new_q[..., to_q], new_v[..., to_v] = convert(joint, q[..., from_q], v[..., from_v])
         q_start, v_start = theirs[0].stop, theirs[1].stop
     return new_q, new_v
+
+
+def _all_named(model: Model, names: Sequence[str] | None) -> list[JointInfo]:
+    """All joints, also those that follow others, in the order of `names`; each must be there once."""
+    if names is None:
+        return list(model.joints)
+    joints_named(model, names)
+    joints = [model.joint(name) for name in names if name != "universe"]
+    missing = [j.name for j in model.joints if j not in joints]
+    if missing or len(joints) > len(model.joints):
+        what = f"there is no {', '.join(map(repr, missing))}" if missing else "one is there twice"
+        raise ModelError(f"names: expected every moving joint of {model.name!r} once; {what}")
+    return joints

@@ -8,6 +8,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler.plan import CHUNK_LIMIT, Chunk, Plan
+from featherweight.dynamics.contact_space import DELASSUS
 from featherweight.dynamics.evaluate import Quantity
 from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS, MASS_MATRIX
 from featherweight.dynamics.kinematics import FORWARD_KINEMATICS
@@ -23,6 +24,34 @@ def test_a_chain_costs_the_same_a_link_whatever_its_length(quantity: Quantity) -
     assert long.operations - middle.operations == 2 * (middle.operations - short.operations)
     assert long.size <= 4 * short.size + 100  # slots of the workspace
     assert distinct(long) <= distinct(short) + 8  # functions to compile
+
+
+def gripper_on_a_chain(n: int) -> fw.Model:
+    """Two fingers, one of which follows the other, at the end of n links."""
+    builder, parent = fw.Builder("gripper"), "world"
+    inertia, place = (
+        fw.Inertia.box(1.0, (0.1, 0.2, 0.3), (0.1, 0, 0.1)),
+        fw.Placement((0.1, 0.2, 0.3), rpy=(0.1, 0.2, 0.3)),
+    )
+    for k in range(n):
+        builder.add_body(
+            f"link{k}", parent=parent, joint=fw.joints.Revolute("xyz"[k % 3]), inertia=inertia, placement=place
+        )
+        parent = f"link{k}"
+    follow = fw.joints.Mimic(fw.joints.Prismatic("x"), "a_joint", -1.0)
+    for name, joint in (("a", fw.joints.Prismatic("x")), ("b", follow)):
+        builder.add_body(name, parent=parent, joint=joint, inertia=inertia, placement=place)
+    return builder.build()
+
+
+def test_a_joint_that_follows_another_costs_the_same_on_any_chain() -> None:
+    """Forward dynamics stays linear in the bodies, the Delassus matrix of a finger in its depth."""
+    models = [gripper_on_a_chain(n) for n in (12, 24, 48)]
+    forward = [FORWARD_DYNAMICS.kernel(m) for m in models]
+    finger = [DELASSUS.kernel(m, options=(((m.nb, (0.0, 0.0, 0.1)),),)) for m in models]
+    for kernels in (forward, finger):
+        short, middle, long = (kernel.plan.operations for kernel in kernels)
+        assert long - middle == 2 * (middle - short)
 
 
 def test_the_mass_matrix_of_a_chain_shares_its_functions_too() -> None:

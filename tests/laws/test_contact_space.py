@@ -33,7 +33,7 @@ def with_points(bodies: list[Body]) -> fw.Model:
 
 
 @law
-@given(recipes())
+@given(recipes(mimic=True))
 def test_delassus_matrix_is_J_M_inverse_J_transposed(bodies: list[Body]) -> None:
     """By name, by body and point, by number, in the frame of a frame; the world does not move."""
     model = with_points(bodies)
@@ -57,7 +57,7 @@ def test_delassus_matrix_is_J_M_inverse_J_transposed(bodies: list[Body]) -> None
 
 
 @law
-@given(recipes())
+@given(recipes(mimic=True))
 def test_a_unit_force_accelerates_by_M_inverse_J_transposed(bodies: list[Body]) -> None:
     model = with_points(bodies)
     q, _, _ = states(model, 3)
@@ -77,7 +77,7 @@ def test_a_unit_force_accelerates_by_M_inverse_J_transposed(bodies: list[Body]) 
 
 
 @law
-@given(trees())
+@given(trees(mimic=True))
 def test_contact_inertia_of_the_world_is_infinite(model: fw.Model) -> None:
     q, _, _ = state(model)
     assert fw.contact_inertia(model, q, ("world", XYZ), (1.0, 2.0, 3.0)) == np.inf
@@ -102,7 +102,7 @@ def test_a_sliding_block_is_immovable_across_its_rail() -> None:
 
 @pytest.mark.parametrize("in_", ["body", "world", "world_aligned"])
 @law
-@given(recipes().map(floating))
+@given(recipes(mimic=True).map(floating))
 def test_operational_inertia_is_the_inverse_of_J_M_inverse_J_transposed(in_: str, bodies: list[Body]) -> None:
     model = with_points(bodies)
     q, _, _ = state(model)

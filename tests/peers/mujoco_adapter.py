@@ -24,6 +24,8 @@ def pose(X) -> str:
 def joint(info) -> str:
     """The joint in MuJoCo's words: some kinds are several of its joints, inner ones last."""
     kind, armature = info.kind, info.armature
+    if isinstance(kind, JOINTS.Mimic):  # free in MuJoCo, and armature of its own
+        kind, armature = kind.joint, (info.armature[0] / kind.ratio**2,)
     axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
     if isinstance(kind, JOINTS.Free):
         return f'<freejoint name="{info.name}"/>'

@@ -237,7 +237,7 @@ def functions_of_frames(m: pin.Model) -> dict[str, Pair]:
 
 
 def functions_of_contact(m: pin.Model) -> dict[str, Pair]:
-    if m.njoints == 1 or mimics(m):  # nothing to push; ours refuse mimic joints
+    if m.njoints == 1:  # nothing to push
         return {}
     frames = list(chosen_frames(m).items())
     (middle, second), (tip, first) = frames[0], frames[-1]

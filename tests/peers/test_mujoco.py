@@ -30,6 +30,22 @@ def zoo() -> fw.Model:
     return builder.build()
 
 
+def hand() -> fw.Model:
+    """Fingers that follow others, before and after them in MuJoCo's order; on an arm."""
+    J, inertia = fw.joints, fw.Inertia.box(1.0, (0.1, 0.2, 0.3), (0.1, 0.2, 0))
+    builder = fw.Builder("hand")
+    for k, (name, parent, kind) in enumerate((
+        ("base", "world", J.Free()),
+        ("a", "base", J.Mimic(J.Revolute("x"), "c_joint", -1.5, 0.2)),
+        ("b", "base", J.Revolute((1, 2, 3))),
+        ("c", "a", J.Prismatic("y")),
+        ("d", "b", J.Mimic(J.Prismatic((1, 1, 0)), "b_joint", 0.5, -0.1)),
+    )):  # fmt: skip
+        place = fw.Placement((0.1 * k, 0.2, 0.1), rpy=(0.3, 0.1 * k, 0.2)) if k else None
+        builder.add_body(name, parent=parent, joint=kind, inertia=inertia, placement=place, armature=0.03 * (k > 0))
+    return builder.build()
+
+
 ROBOTS = {
     "pendulum": fw.robots.pendulum,
     "double_pendulum": fw.robots.double_pendulum,
@@ -40,6 +56,7 @@ ROBOTS = {
     "humanoid": fw.robots.humanoid,
     "humanoid with ball joints": lambda: fw.robots.humanoid(ball_joints=True),
     "zoo": zoo,
+    "hand with mimic joints": hand,
 }
 
 
@@ -106,5 +123,9 @@ def test_what_cannot_be_converted_is_named() -> None:
         fw.convert.to_mujoco(screw, [0.0])
     with pytest.raises(ValueError, match="q: expected shape"):
         fw.convert.to_mujoco(fw.robots.cartpole(), [0.0])
+    with pytest.raises(fw.ModelError, match="every moving joint of 'hand' once; there is no 'd_joint'"):
+        fw.convert.to_mujoco(hand(), hand().neutral(), names=[name for name in hand().joint_names if name[0] != "d"])
+    with pytest.raises(fw.ModelError, match="every moving joint of 'hand' once; one is there twice"):
+        fw.convert.to_mujoco(hand(), hand().neutral(), names=[*hand().joint_names, "d_joint"])
     with pytest.raises(fw.ModelError, match="every moving joint of 'cartpole' once; there is no 'hinge'"):
         fw.convert.to_mujoco(fw.robots.cartpole(), [0.0, 0.0], names=["rail"])

@@ -35,6 +35,7 @@ TREES = {
     "every kind": tree([0, 1, 2, 1, 4, 5, 3, 3, 6, 8, 9, 4], KINDS, 3),
     "floating, with motors": motors([0, 1, 2, 1, 4], ["free", "revolute any", "spherical", "helical any", "planar"]),
     "mimic": tree([0, 1, 2, 3], ["revolute y", "revolute any", "mimic", "prismatic any"], 2),
+    "mimic, with motors": motors([0, 1, 2, 3, 2], ["free", "universal any", "revolute any", "mimic", "mimic"]),
 }  # fmt: skip
 trees = pytest.mark.parametrize("name", TREES)
 
@@ -144,7 +145,7 @@ def test_quasi_newton_steps_answer_by_the_mass_matrix(name: str) -> None:
     assert np.abs(M @ answers(where, True)(list(e)) - e).max() <= 1e-11
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if name != "mimic"])
+@trees
 def test_newton_steps_are_those_of_the_whole_jacobian(name: str) -> None:
     """The recursion in linear time against columns by differences: but for the terms of fourth order in dlog."""
     model = TREES[name]
@@ -163,7 +164,7 @@ def test_newton_steps_are_those_of_the_whole_jacobian(name: str) -> None:
     assert np.abs(step - np.linalg.solve(jacobian, trial.e)).max() <= 2e-5 * np.abs(step).max()
 
 
-@pytest.mark.parametrize("name", [name for name in TREES if name != "mimic"])
+@trees
 def test_newton_converges_quadratically_and_quasi_newton_linearly(name: str) -> None:
     where, delta = place(TREES[name])
     search = Search(where, 0.0)

@@ -8,7 +8,7 @@ from featherweight.algorithms.contact_inertia import (
     unit_force_response,
 )
 from featherweight.algorithms.coriolis import coriolis_matrix
-from featherweight.algorithms.coupled import coupled_forward_dynamics
+from featherweight.algorithms.coupled import coupled_forward_dynamics, coupled_hybrid_dynamics
 from featherweight.algorithms.energy import kinetic_energy, potential_energy
 from featherweight.algorithms.factorization import factorize
 from featherweight.algorithms.forward_dynamics import forward_dynamics
@@ -36,6 +36,7 @@ __all__ = [
     "contact_inertia_inverse",
     "coriolis_matrix",
     "coupled_forward_dynamics",
+    "coupled_hybrid_dynamics",
     "delassus",
     "difference",
     "factorize",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from featherweight.algorithms.joined import joined_bodies
 from featherweight.algorithms.linear import Factored, combine, factor, is_zero
 from featherweight.model import Tree, TreeJoint
 from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
@@ -46,6 +47,8 @@ class ArticulatedTree:
 
 def articulated_bodies(tree: Tree, q: Sequence[Any]) -> ArticulatedTree:
     """The inward pass of the articulated-body algorithm for inertias alone."""
+    if tree.unjoined is not None:
+        return ArticulatedTree(*joined_bodies(tree, tree.unjoined, q))
     X, S, U, D = (tree.per_body() for _ in range(4))
     IA = [I.articulated for I in tree.I]
     for i, _, joint in tree.outward():

@@ -11,40 +11,42 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on, parent_columns
 from featherweight.algorithms.jacobian import force_seen_from
 from featherweight.algorithms.linear import Factored, combine, factor
-from featherweight.model import Tree
+from featherweight.model import Tree, joined
 from featherweight.spatial import Force, Matrix, Motion, Transform, Vector
 
 
 @dataclass(frozen=True)
 class Pushed:
-    """What a force does on its way: t = Sᵀ F and the answer y = D⁻¹ t of each joint, by body."""
+    """What a force does on its way: t = Sᵀ F and the answer y = D⁻¹ t of each joint, by degree of freedom."""
 
-    t: dict[int, list[Any]]
-    y: dict[int, list[Any]]
+    t: dict[int, Any]
+    y: dict[int, Any]
 
     def work(self, other: Pushed) -> Any:
         """Σ tᵀ y' over the joints on both ways: one force's acceleration along the other."""
         total: Any = 0
-        for i in self.t:
-            if i in other.y:
-                for a, b in zip(self.t[i], other.y[i], strict=True):
-                    total = total + a * b
+        for d in self.t:
+            if d in other.y:
+                total = total + self.t[d] * other.y[d]
         return total
 
 
 def push(tree: Tree, bodies: ArticulatedTree, body: int, F: Force) -> Pushed:
     """Carry a force on a body, in its frame, to the root."""
-    t: dict[int, list[Any]] = {}
-    y: dict[int, list[Any]] = {}
+    t: dict[int, Any] = {}
+    y: dict[int, Any] = {}
     for i in tree.path(body):
         tree.mark()
-        t[i] = [s.dot(F) for s in bodies.S[i]]
-        y[i] = bodies.D[i].solve(t[i])
+        joint = tree.joints[i]
+        pushes = [s.dot(F) for s in bodies.S[i]]
+        answers = bodies.D[i].solve(pushes)
+        t.update(zip(joint.dofs, pushes, strict=True))
+        y.update(zip(joint.dofs, answers, strict=True))
         if tree.parent[i] > 0:
-            F = handed_on(bodies.X[i], F, bodies.U[i], y[i], tree.joints[i])
+            F = handed_on(bodies.X[i], F, bodies.U[i], answers, joint)
     return Pushed(t, y)
 
 
@@ -77,6 +79,7 @@ def force_at(X_0: Transform, position: Vector, f: Vector) -> Force:
 
 def delassus(tree: Tree, q: Sequence[Any], points: Sequence[tuple[int, Vector]]) -> list[list[Any]]:
     """G = J M⁻¹ Jᵀ for points (body, position), three rows a point, in the world's axes."""
+    tree = joined(tree)
     bodies = articulated_bodies(tree, q)
     forces = [
         (body, force_at(pose(tree, bodies, body), position, e)) for body, position in points for e in Matrix.identity()
@@ -88,6 +91,7 @@ def operational_inertia(
     tree: Tree, q: Sequence[Any], frames: Sequence[tuple[int, Transform]], in_: str
 ) -> tuple[list[list[Any]], Factored, list[Any]]:
     """Λ = (J M⁻¹ Jᵀ)⁻¹ for frames (body, X_frame), six rows a frame, linear first; the factors and diagonal of Λ⁻¹."""
+    tree = joined(tree)
     bodies = articulated_bodies(tree, q)
     units = [Force(Vector.zero(), e) for e in Matrix.identity()] + [Force(e, Vector.zero()) for e in Matrix.identity()]
     forces = []
@@ -103,6 +107,7 @@ def operational_inertia(
 
 def contact_inertia_inverse(tree: Tree, q: Sequence[Any], body: int, position: Vector, direction: Vector) -> Any:
     """1/Λ [1/kg]: acceleration of a point along a direction, for a unit force along it."""
+    tree = joined(tree)
     bodies = articulated_bodies(tree, q)
     F = force_at(pose(tree, bodies, body), position, direction)
     return inverse_inertia(tree, bodies, [(body, F)])[0][0][0]
@@ -110,9 +115,39 @@ def contact_inertia_inverse(tree: Tree, q: Sequence[Any], body: int, position: V
 
 def unit_force_response(tree: Tree, q: Sequence[Any], body: int, position: Vector, direction: Vector) -> list[Any]:
     """M⁻¹ Jᵀ n for a point of a body: the force towards the root, then one outward pass over all joints."""
+    tree = joined(tree)
     bodies = articulated_bodies(tree, q)
-    pushed = push(tree, bodies, body, force_at(pose(tree, bodies, body), position, direction))
-    return response(tree, bodies, pushed.y)
+    y = push(tree, bodies, body, force_at(pose(tree, bodies, body), position, direction)).y
+    return response(tree, bodies, by_body(tree, [y.get(d, 0) for d in range(tree.nv)]))
+
+
+def joint_answers(tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any]) -> list[Any]:
+    """What each joint does if its parent rests, for forces τ at all joints: they are carried to the root, y = D⁻¹ t."""
+    y: list[Any] = [0] * tree.nv
+    p = tree.per_body()  # what the joints on a body hand on to it
+    bodies_on = tree.bodies_on()
+    pushed: dict[int, list[int]] = {first: [] for first in bodies_on}  # such bodies, by their own joint
+    for i, parent, joint in tree.inward():
+        own = pushed[joint.v.start]
+        if p[i] is not None:
+            own.append(i)
+        if i != bodies_on[joint.v.start][0]:  # others are on the same joint
+            continue
+        t = tau[joint.v]
+        for j in own:
+            t = [x - s.dot(p[j]) for x, s in zip(t, bodies.S[j], strict=True)]
+        y[joint.v] = bodies.D[i].solve(t)
+        if parent > 0:
+            felt = combine(parent_columns(bodies.X[i], bodies.U[i], joint), y[joint.v])
+            for j in own:
+                felt = felt + bodies.X[j].back(p[j])
+            p[parent] = felt if p[parent] is None else p[parent] + felt
+    return y
+
+
+def by_body(tree: Tree, y: Sequence[Any]) -> dict[int, list[Any]]:
+    """Answers of the joints as `response` takes them."""
+    return {i: list(y[joint.v]) for i, joint in enumerate(tree.joints) if i > 0}
 
 
 def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]]) -> list[Any]:

@@ -30,7 +30,7 @@ from featherweight.contact.solver import Solver, dofs_of
 from featherweight.integrators import SemiImplicit, Variational
 from featherweight.integrators.integrator import Advanced, predicted
 from featherweight.integrators.semi_implicit import advanced
-from featherweight.model import Model, Tree
+from featherweight.model import Model, Tree, joined
 from featherweight.scalar import maximum, sqrt, when
 from featherweight.spatial import Vector
 
@@ -66,11 +66,7 @@ class Impulse(ContactModel):
 
     def check(self, model: Model, integrator: Any) -> None:
         super().check(model, integrator)
-        if len(model.independent_joints) < len(model.joints):
-            raise ValueError(
-                f"contact: {model.name!r} has mimic joints, which impulses cannot do yet; use SpringDamper, or build "
-                "the robot without them"
-            )
+        rows_of(model)  # limits that contradict each other are refused
         if not isinstance(integrator, (SemiImplicit, Variational)):
             raise ValueError(
                 "integrator: impulses act at the end of a semi-implicit step or of a variational one, got "
@@ -92,7 +88,8 @@ class Impulse(ContactModel):
             solved = tree.damped(v, h)
             passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
             forces = [t + p for t, p in zip(tau, passive, strict=True)]
-            a, _ = algorithms.forward_dynamics(solved, q, v, forces, None)
+            dynamics = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
+            a, _ = dynamics(solved, q, v, forces, None)
             free = predicted(tree, v, a, h)
         met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
         rows = [row.at(self, tree, q, h) for row in rows_of(model)]
@@ -104,7 +101,7 @@ class Impulse(ContactModel):
         n, nc = len(state), len(met)
 
         def solve() -> list[Any]:
-            return Solver(self, solved, q, v, free, met, touching, rows).solve(state)
+            return Solver(self, joined(solved), q, v, free, met, touching, rows).solve(state)
 
         tree.mark()
         after = when(some, solve, [*free, *([0.0] * (n + nc + 2))])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.model import Model, Tree
+from featherweight.model import JointInfo, Model, Tree
 from featherweight.scalar import maximum, minimum, where
 
 REACH = 50.0  # velocity [rad/s or m/s] with which a joint may come to its end in a step
@@ -48,10 +48,27 @@ class Limit:
 
 
 def rows_of(model: Model) -> list[Limit]:
-    """Of every joint with one coordinate that has limits."""
+    """Of every coordinate of a joint with one that has limits: its own, and those of joints that follow it."""
     rows = []
     for joint in model.independent_joints:
-        lower, upper = np.ravel(joint.limits.lower), np.ravel(joint.limits.upper)
-        if joint.kind.nv == 1 and len(lower) == 1 and (lower[0] > -math.inf or upper[0] < math.inf):
-            rows.append(Limit(joint.v.start, joint.body, joint.q.start, float(lower[0]), float(upper[0])))
+        if joint.kind.nv == 1 and len(np.ravel(joint.limits.lower)) == 1:
+            lower, upper = _bounds(model, joint)
+            if lower > -math.inf or upper < math.inf:
+                rows.append(Limit(joint.v.start, joint.body, joint.q.start, lower, upper))
     return rows
+
+
+def _bounds(model: Model, leader: JointInfo) -> tuple[float, float]:
+    """What is left for a coordinate q by all joints that move with it, as ratio · q + offset."""
+    lower, upper = -math.inf, math.inf
+    for joint in model.joints:
+        ratio, offset = joint.kind.ratio, joint.kind.offset
+        if joint.v == leader.v and ratio:
+            ends = [(float(np.ravel(end)[0]) - offset) / ratio for end in (joint.limits.lower, joint.limits.upper)]
+            lower, upper = max(lower, min(ends)), min(upper, max(ends))
+            if lower > upper:
+                raise ValueError(
+                    f"contact: the limits of joint {joint.name!r}, which follows {leader.name!r}, leave that no place: "
+                    f"it would have to be above {lower:g} and below {upper:g}; correct the limits of one of them"
+                )
+    return lower, upper

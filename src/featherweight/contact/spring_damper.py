@@ -132,9 +132,7 @@ class SpringDamper(ContactModel):
         return 2.0 / (d + math.sqrt(d * d + k))
 
     def warn_if_stiff(self, model: Model, q: Any, dt: float) -> None:
-        """Tell the user if the step is too long. Not for robots with mimic joints, whose mobility is not known here."""
-        if len(model.independent_joints) < len(model.joints):
-            return
+        """Tell the user if the step is too long."""
         longest = self.stable_dt(model, q)
         if dt > longest:
             warnings.warn(

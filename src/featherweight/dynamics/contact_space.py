@@ -54,19 +54,14 @@ def _operational(model: Model, tree: Tree, x: Scalars, in_: str, frames: tuple[s
     return [flat(inertia)], singular
 
 
-DELASSUS = Quantity(
-    "delassus", ("q",), lambda model, places: [(3 * len(places), 3 * len(places))], _delassus, coupled=False
-)
-CONTACT_INERTIA = Quantity("contact_inertia", ("q", "direction"), lambda model, _: [()], _contact, coupled=False)
-UNIT_FORCE_RESPONSE = Quantity(
-    "unit_force_response", ("q", "direction"), lambda model, _: [(model.nv,)], _response, coupled=False
-)
+DELASSUS = Quantity("delassus", ("q",), lambda model, places: [(3 * len(places), 3 * len(places))], _delassus)
+CONTACT_INERTIA = Quantity("contact_inertia", ("q", "direction"), lambda model, _: [()], _contact)
+UNIT_FORCE_RESPONSE = Quantity("unit_force_response", ("q", "direction"), lambda model, _: [(model.nv,)], _response)
 OPERATIONAL_INERTIA = Quantity(
     "operational_inertia",
     ("q",),
     lambda model, in_, frames: [(6 * len(frames), 6 * len(frames))],
     _operational,
-    coupled=False,
 )
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpret
 from featherweight.compiler.arguments import as_array
-from featherweight.errors import ModelError
 from featherweight.model import Model
 from featherweight.scalar import where
 from featherweight.spatial import Force, Motion, Vector
@@ -38,7 +37,6 @@ class Quantity:
     inputs: tuple[str, ...]
     outputs: Callable[..., Sequence[Shape]]  # (model, *options)
     algorithm: Callable[..., Results]  # (model, tree, scalars by input, *options)
-    coupled: bool = True  # can do robots with mimic joints
     chunk_limit: int | None = None  # operations a function; None: as usual
 
     def kernel(self, model: Model, *extra: str, options: tuple[Any, ...] = ()) -> Kernel:
@@ -53,8 +51,6 @@ class Quantity:
         return kernel
 
     def _make(self, model: Model, extra: tuple[str, ...], options: tuple[Any, ...] = ()) -> Kernel:
-        if not self.coupled and len(model.independent_joints) < len(model.joints):
-            raise ModelError(f"{self.name}: not for models with mimic joints yet; {model.name!r} has some")
         model.need_numbers(self.name)
         names = (*self.inputs, *extra)
 

@@ -37,7 +37,11 @@ def _mass(model: Model, tree: Tree, x: Scalars) -> Results:
 
 
 def _hybrid(model: Model, tree: Tree, x: Scalars, prescribed: tuple[int, ...]) -> Results:
-    tau, a, D = algorithms.hybrid_dynamics(tree, x["q"], x["v"], x["tau"], x["a"], prescribed, wrenches(x.get("f_ext")))
+    arguments = (x["q"], x["v"], x["tau"], x["a"], prescribed, wrenches(x.get("f_ext")))
+    if tree.coupled:
+        tau, a, pivots = algorithms.coupled_hybrid_dynamics(tree, *arguments)
+        return [tau, a], pivots
+    tau, a, D = algorithms.hybrid_dynamics(tree, *arguments)
     return [tau, a], [pivot for factored in D for pivot in factored.d]
 
 
@@ -50,7 +54,6 @@ HYBRID_DYNAMICS = Quantity(
     ("q", "v", "tau", "a"),
     lambda model, _: [(model.nv,), (model.nv,)],
     _hybrid,
-    coupled=False,
 )
 
 
@@ -217,7 +220,7 @@ def hybrid_dynamics(
         v: velocity, shape (…, nv).
         tau: joint forces [N m or N], shape (…, nv); ignored where the acceleration is prescribed.
         a: accelerations, shape (…, nv); ignored where it is not prescribed.
-        prescribed: names of the joints whose acceleration is given.
+        prescribed: names of the joints whose acceleration is given; of a mimic joint, that of its leader.
         f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
         parameters: arrays for constants that were declared when the model was built, by name.
 

@@ -43,6 +43,9 @@ class Mimic(Joint):
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return np.zeros(0)
 
+    def to_mujoco(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.joint.to_mujoco(self.ratio * q + self.offset, self.ratio * v)
+
     def following(self, leader: Joint) -> Joint:
         if not isinstance(leader, Mimic):
             return self

@@ -2,6 +2,7 @@
 
 from featherweight.model.builder import Builder
 from featherweight.model.inertia import Inertia
+from featherweight.model.joined import joined
 from featherweight.model.layouts import PinocchioMaps, joints_named
 from featherweight.model.model import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Model
 from featherweight.model.placement import Placement
@@ -23,5 +24,6 @@ __all__ = [
     "Rotor",
     "Tree",
     "TreeJoint",
+    "joined",
     "joints_named",
 ]

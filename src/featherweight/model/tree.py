@@ -26,6 +26,7 @@ class Tree:
     mark: Callable[[], None]  # told where a new piece of the program begins
     nv: int
     coupled: bool  # several joints may share a coordinate
+    unjoined: Tree | None = None  # of a tree with joined joints: the tree with each joint by itself (see `joined`)
     ground_friction: Any = None  # μ where a parameter gives it
 
     def outward(self) -> Iterator[tuple[int, int, TreeJoint]]:
@@ -55,6 +56,13 @@ class Tree:
         while i > 0:
             bodies.append(i)
             i = self.parent[i]
+        return bodies
+
+    def bodies_on(self) -> dict[int, list[int]]:
+        """The bodies on a joint, by its first degree of freedom: one, or several where joints are joined."""
+        bodies: dict[int, list[int]] = {}
+        for i, joint in enumerate(self.joints[1:], start=1):
+            bodies.setdefault(joint.v.start, []).append(i)
         return bodies
 
     def without_gravity(self) -> Tree:
@@ -95,6 +103,11 @@ class TreeJoint:
     stiffness: tuple[Any, ...] = ()
     rest: tuple[Any, ...] = ()
     spin: Force | None = None
+
+    @property
+    def dofs(self) -> range:
+        """Its degrees of freedom, by their places in v."""
+        return range(self.v.start, self.v.stop)
 
     def damped(self, v: Sequence[Any], h: Any) -> TreeJoint:
         """The same joint with damping as armature, and dry friction as damping."""

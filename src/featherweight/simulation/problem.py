@@ -168,8 +168,8 @@ def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, e
 def _warn_if_stiff(model: Model, method: Integrator, dt: float, q: np.ndarray, parameters: Any) -> None:
     """Tell the user if the damping of a joint is too stiff for an explicit method."""
     damping = np.zeros(model.nv)
-    for joint in model.independent_joints:
-        damping[joint.v] = joint.damping
+    for joint in model.joints:
+        damping[joint.v] += joint.damping
     if method.damping_limit == np.inf or not damping.any() or not len(q) or parameters:
         return
     try:

@@ -107,7 +107,7 @@ def _make(model: Model, means: Means) -> Loop:
 
     fingerprint = None
     if means.fingerprint is not None and model.fingerprint is not None:
-        limits = [joint.limits for joint in model.independent_joints]
+        limits = [joint.limits for joint in model.joints]
         fingerprint = f"step {means.fingerprint} {model.contact_points} {limits} {model.fingerprint}"
     return Loop("step", carry, forces, constants, means.records(model), function, RECORDED, fingerprint)
 

@@ -30,6 +30,10 @@ class Transform(NamedTuple):
         force = self.E.transposed_times(f.force)
         return Force(self.E.transposed_times(f.moment) + self.r.cross(force), force)
 
+    def ahead(self, f: Force) -> Force:
+        """X⁻ᵀ f: a force in A, seen from B."""
+        return Force(self.E @ (f.moment - self.r.cross(f.force)), self.E @ f.force)
+
     def lift(self, f: Callable[[Any], Any]) -> Transform:
         """The transform with `f` applied to each number."""
         return Transform(self.E.lift(f), self.r.lift(f))

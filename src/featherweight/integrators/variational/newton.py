@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from featherweight.algorithms.linear import combine, is_zero
 from featherweight.integrators.variational.drnea import Place, Trial
 from featherweight.integrators.variational.logarithm import Log
+from featherweight.model import Tree, TreeJoint
 from featherweight.scalar import reciprocal
 from featherweight.spatial import (
     Force,
@@ -69,26 +70,18 @@ class Felt(NamedTuple):
 
 def newton_step(place: Place, q_after: Sequence[Any], trial: Trial) -> list[Any]:
     """(∂e/∂q⁺)⁻¹ e, a velocity at q⁺."""
+    if place.tree.coupled:
+        return _coupled_newton_step(place, q_after, trial)
     tree = place.tree
-    X, S, Pi, D, u, p, columns, rows = (tree.per_body() for _ in range(8))
-
-    # outward: where the step ends, and what each body feels of a change there
-    for i, _, joint in tree.outward():
-        X[i] = joint.transform(q_after) @ tree.X_tree[i]
-        S[i] = joint.subspace(q_after)
-        Pi[i] = _felt(tree.I[i], trial.log[i], trial.P[i])
+    D, u, p, columns, rows = (tree.per_body() for _ in range(5))
+    X, S, Pi = _after(tree, q_after, trial)
 
     # inward: each body with all it carries
     for i, parent, joint in tree.inward():
         own = Force.zero() if p[i] is None else p[i]
         U = [Pi[i] @ s for s in S[i]]  # Π S⁺
         W = [Pi[i].row(s) for s in place.S[i]]  # Sᵀ Π
-        d = [[s.dot(column) for column in U] for s in place.S[i]]
-        for n, armature in enumerate(joint.armature):
-            if not is_zero(armature):
-                for k, unit in enumerate(_units(len(S[i]))):
-                    d[n][k] = d[n][k] + armature * joint.joint.rate(trial.delta[joint.v], unit)[n]  # a ∂δ/∂q⁺
-        D[i] = _factor(d)
+        D[i] = _factor(_own(place.S[i], U, joint, trial))
         u[i] = [x - s.dot(own) for x, s in zip(trial.e[joint.v], place.S[i], strict=True)]
         columns[i], rows[i] = [place.X[i].back(c) for c in U], [X[i].back(w) for w in W]
         if joint.spin is not None and parent > 0:  # a rotor on the parent
@@ -109,6 +102,58 @@ def newton_step(place: Place, q_after: Sequence[Any], trial: Trial) -> list[Any]
         change[joint.v] = _solve(D[i], rest)
         xi[i] = X[i] @ xi[parent] + combine(S[i], change[joint.v])
     return change
+
+
+def _coupled_newton_step(place: Place, q_after: Sequence[Any], trial: Trial) -> list[Any]:
+    """The same where joints share coordinates: ∂e/∂q⁺ as a matrix, which adds up in them by itself, and its factors.
+
+    As for the mass matrix, each body with all it carries is one, Π = K + Σ Xᵀ Π X⁺. Columns Π S⁺ are carried to the
+    root by X, rows Sᵀ Π by X⁺.
+    """
+    tree = place.tree
+    X, S, Pi = _after(tree, q_after, trial)
+    A: list[list[Any]] = [[0] * tree.nv for _ in range(tree.nv)]
+    for i, parent, joint in tree.inward():
+        if parent > 0:
+            Pi[parent] = Pi[parent] + Pi[i].seen_through(place.X[i], X[i])
+        columns, rows = [Pi[i] @ s for s in S[i]], [Pi[i].row(s) for s in place.S[i]]
+        for r, entries in zip(joint.dofs, _own(place.S[i], columns, joint, trial), strict=True):
+            for c, x in zip(joint.dofs, entries, strict=True):
+                A[r][c] = A[r][c] + x
+        for j, above in tree.rootward(i):
+            columns, rows = [place.X[j].back(U) for U in columns], [X[j].back(W) for W in rows]
+            if j == i and joint.spin is not None:
+                at_start, at_end = trial.log[parent].momenta(joint.spin)
+                columns[0], rows[0] = columns[0] + at_start, rows[0] + at_end
+            for k, U, W in zip(joint.dofs, columns, rows, strict=True):
+                for d, s, s_after in zip(tree.joints[above].dofs, place.S[above], S[above], strict=True):
+                    A[d][k] = A[d][k] + s.dot(U)
+                    A[k][d] = A[k][d] + s_after.dot(W)
+
+    # from the tips to the root, so that branches stay apart
+    order = list(reversed(range(tree.nv)))
+    factors = _factor([[A[r][c] for c in order] for r in order])
+    return _solve(factors, [trial.e[d] for d in order])[::-1]
+
+
+def _after(tree: Tree, q_after: Sequence[Any], trial: Trial) -> tuple[list[Any], list[Any], list[Any]]:
+    """X and S where the step ends, and what each body feels of a change there."""
+    X, S, K = (tree.per_body() for _ in range(3))
+    for i, _, joint in tree.outward():
+        X[i] = joint.transform(q_after) @ tree.X_tree[i]
+        S[i] = joint.subspace(q_after)
+        K[i] = _felt(tree.I[i], trial.log[i], trial.P[i])
+    return X, S, K
+
+
+def _own(S: Sequence[Motion], U: Sequence[Force], joint: TreeJoint, trial: Trial) -> list[list[Any]]:
+    """d = Sᵀ Π S⁺ of a joint, with its motor: a ∂δ/∂q⁺."""
+    d = [[s.dot(column) for column in U] for s in S]
+    for n, armature in enumerate(joint.armature):
+        if not is_zero(armature):
+            for k, unit in enumerate(_units(len(S))):
+                d[n][k] = d[n][k] + armature * joint.joint.rate(trial.delta[joint.v], unit)[n]
+    return d
 
 
 def _felt(I: RigidInertia, log: Log, P: Force) -> Felt:

@@ -54,7 +54,7 @@ class Search:
             soon, enough = square, self.small  # square (square / before)^PATIENCE ≤ small
             for _ in range(PATIENCE):
                 soon, enough = soon * square, enough * before
-            hopeless = logical_not(square < NEVER) if self.place.tree.coupled else logical_not(soon <= enough)
+            hopeless = logical_not(soon <= enough)
             return (square <= self.small) | hopeless
 
         last = repeat(turn, [*row.of(first), NEVER, 0.0], until=ends, at_most=at_most)

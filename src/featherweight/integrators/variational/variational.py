@@ -65,10 +65,6 @@ class Variational(Integrator):
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any, external: External | None,
         state: Sequence[Any],
     ) -> Advanced:  # fmt: skip
-        if tree.coupled and self.solver == "newton":
-            raise ValueError(
-                "solver: Newton steps do not know of mimic joints yet, and this robot has some; use 'riqn'"
-            )
         # where the step begins: momentum, and half of the impulses
         braked = Braked.of(tree, q, v, h)
         pushed = None if external is None else external(q, v)
@@ -84,7 +80,7 @@ class Variational(Integrator):
         first = self._guess(tree, q, v, forces, h, pushed, state)
         search = Search(place, size * size + TINY)
         found = getattr(search, self.solver)(first, self.iterations)
-        if not tree.coupled and (self.solver, self.guess) != ("newton", "velocity"):
+        if (self.solver, self.guess) != ("newton", "velocity"):
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
             found = search.rescued(found, near, [h * x for x in v], self.iterations)
         delta = found.trial.delta
