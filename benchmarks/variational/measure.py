@@ -24,7 +24,7 @@ import featherweight as fw
 from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import start
-from featherweight.integrators.variational.riqn import answers
+from featherweight.integrators.variational.riqn import answer
 from featherweight.integrators.variational.solve import Search
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -107,7 +107,7 @@ def search() -> dict[str, Any]:
     tree = model.over(float, lambda: None)
     at, moving = [float(x) for x in q], [float(x) for x in v]
     place = Place.at(tree, at, start(tree, at, moving, DT, [0.0] * 50, None))
-    answer, newton = answers(place, True), Search(place, 0.0)._direction
+    respond, newton = answer(place), Search(place, 0.0)._direction
     result: dict[str, Any] = {}
     for guess, first in (("velocity", [DT * x for x in moving]), ("rest", [0.0] * 50)):
         for method in ("riqn", "newton", "broyden"):
@@ -116,10 +116,10 @@ def search() -> dict[str, Any]:
                 trial = drnea(place, delta)
                 errors.append(float(trial.square**0.5 / DT))
                 if method == "broyden":
-                    step, steps = steps.next([-x for x in answer(trial.e)])
+                    step, steps = steps.next([-x for x in respond(trial.e)])
                     delta = [x + dx for x, dx in zip(delta, step, strict=True)]
                 else:
-                    step = newton(trial) if method == "newton" else answer(trial.e)
+                    step = newton(trial) if method == "newton" else respond(trial.e)
                     delta = [x - dx for x, dx in zip(delta, step, strict=True)]
             result[f"{method}, {guess}"] = errors
     return result

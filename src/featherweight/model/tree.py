@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.joints import Joint
-from featherweight.scalar import maximum
+from featherweight.scalar import maximum, weave
 from featherweight.spatial import Displacement, Force, Motion, RigidInertia, Transform, Vector
 
 SLOW = 1e-4  # velocity [rad/s or m/s] below which dry friction in a simulation is viscous
@@ -27,20 +27,36 @@ class Tree:
     nv: int
     coupled: bool  # several joints may share a coordinate
     ground_friction: Any = None  # μ where a parameter gives it
+    weave: Callable[[Hashable], None] | None = None  # told which body a pass has come to, in place of `mark`
+
+    def woven(self) -> Tree:
+        """The same tree, whose passes in one direction are worked off together, body by body: for passes that do not
+        wait for each other. No outward pass may need anything of an inward one."""
+        return replace(self, weave=weave())
+
+    def apart(self) -> Tree:
+        """The same tree, each pass for itself."""
+        return replace(self, weave=None)
 
     def outward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every parent before its children."""
         for i in range(1, len(self.parent)):
-            self.mark()
+            self._come_to("outward", i)
             yield i, self.parent[i], self.joints[i]
         self.mark()
 
     def inward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every child before its parent."""
         for i in range(len(self.parent) - 1, 0, -1):
-            self.mark()
+            self._come_to("inward", i)
             yield i, self.parent[i], self.joints[i]
         self.mark()
+
+    def _come_to(self, direction: str, i: int) -> None:
+        if self.weave is None:
+            self.mark()
+        else:
+            self.weave((direction, i))
 
     def rootward(self, i: int) -> Iterator[tuple[int, int]]:
         """From body i towards the world: each body with its parent, until the parent is the world."""

@@ -9,18 +9,17 @@ GUESSES = ("rest", "velocity", "dynamics", "extrapolated")
 MEMORY = 6  # steps before this one
 
 
-def extrapolated(nv: int, past: Sequence[Any]) -> list[Any]:
-    """The next of a smooth sequence, from its differences: x + ∇x + ∇²x + …, each of them `nv` numbers."""
-    total: list[Any] = list(past[:nv])
-    for j in range(1, MEMORY):
-        total = [x + dx for x, dx in zip(total, past[j * nv : (j + 1) * nv], strict=True)]
+def extrapolated(past: Sequence[Any]) -> Any:
+    """The next of a smooth sequence, from its differences: x + ∇x + ∇²x + …"""
+    total = past[0]
+    for dx in past[1:]:
+        total = total + dx
     return total
 
 
-def remembered(nv: int, past: Sequence[Any], latest: Sequence[Any]) -> list[Any]:
+def remembered(past: Sequence[Any], latest: Any) -> list[Any]:
     """The differences after one more."""
-    level, kept = list(latest), list(latest)
-    for j in range(1, MEMORY):
-        level = [x - old for x, old in zip(level, past[(j - 1) * nv : j * nv], strict=True)]
-        kept += level
+    kept = [latest]
+    for old in past[: MEMORY - 1]:
+        kept.append(kept[-1] - old)
     return kept

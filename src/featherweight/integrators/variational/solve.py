@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, Trial, drnea
 from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.newton import newton_step
-from featherweight.integrators.variational.riqn import answers
+from featherweight.integrators.variational.riqn import answer
 from featherweight.scalar import known, logical_not, repeat, when, where
 from featherweight.spatial import Force, Vector
 
 PATIENCE = 5  # quasi-Newton steps more that are worth waiting for, at the rate of the last one
 SHORTEST = 1e-6  # part of a Newton step
 NEVER = 1e300
+PIECE = 12  # numbers that are treated alike, of which the compiler may make a function
 
 
 @dataclass(frozen=True)
 class Found:
-    """The last step that was tried, how many were tried after the first, and |e|² of the first."""
+    """The last step that was tried, how many were tried after the first, |e|² of the first, and what one more
+    quasi-Newton step would take from δ."""
 
     trial: Trial
     iterations: Any
     first: Any
+    rest: list[Any]
 
 
 class Search:
@@ -41,13 +45,14 @@ class Search:
 
     def riqn(self, delta: Sequence[Any], at_most: int) -> Found:
         """δ ← δ - M(q)⁻¹ e, until e is small, or, where Newton steps can take over, would not be soon."""
-        first = drnea(self.place, delta)
-        answer, row = answers(self.place, self._large(first.square)), Row(first)
+        first, answers = drnea(self.place, delta), answer(self.place)
+        row = Row(first)
+        own, nv = len(row.of(first)), len(delta)
 
         def turn(carry: list[Any]) -> list[Any]:
-            before = row.trial(carry[:-2])
-            after = drnea(self.place, _less(before.delta, answer(before.e)))
-            return [*row.of(after), before.square, carry[-1] + 1.0]
+            before, y = row.trial(carry[:own]), carry[own : own + nv]
+            after = drnea(self.place, self._less(before.delta, answers.outward(y)))
+            return [*row.of(after), *answers.inward(after.e), before.square, carry[-1] + 1.0]
 
         def ends(carry: list[Any]) -> Any:
             square, before = carry[0], carry[-2]
@@ -57,19 +62,21 @@ class Search:
             hopeless = logical_not(square < NEVER) if self.place.tree.coupled else logical_not(soon <= enough)
             return (square <= self.small) | hopeless
 
-        last = repeat(turn, [*row.of(first), NEVER, 0.0], until=ends, at_most=at_most)
-        return Found(row.trial(last[:-2]), last[-1], first.square)
+        begin = [*row.of(first), *answers.inward(first.e), NEVER, 0.0]
+        last = repeat(turn, begin, until=ends, at_most=at_most)
+        return Found(row.trial(last[:own]), last[-1], first.square, answers.outward(last[own : own + nv]))
 
     def broyden(self, delta: Sequence[Any], at_most: int) -> Found:
         """Quasi-Newton steps that learn from each other."""
-        first = drnea(self.place, delta)
-        answer, row = answers(self.place, self._large(first.square)), Row(first)
+        first, answers = drnea(self.place, delta), answer(self.place)
+        row = Row(first)
         own = len(row.of(first))
+        tree = self.place.tree.apart()
 
         def turn(carry: list[Any]) -> list[Any]:
             before = row.trial(carry[:own])
-            z = [-x for x in answer(before.e)]
-            self.place.tree.mark()
+            z = [-x for x in answers(before.e)]
+            tree.mark()
             step, steps = Steps(len(delta), carry[own:-1]).next(z)
             after = drnea(self.place, [x + dx for x, dx in zip(before.delta, step, strict=True)])
             return [*row.of(after), *steps.flat(), carry[-1] + 1.0]
@@ -78,7 +85,7 @@ class Search:
             return (carry[0] <= self.small) | logical_not(carry[0] < NEVER)
 
         last = repeat(turn, [*row.of(first), *Steps(len(delta)).flat(), 0.0], until=ends, at_most=at_most)
-        return Found(row.trial(last[:own]), last[-1], first.square)
+        return Found(row.trial(last[:own]), last[-1], first.square, [0] * len(delta))
 
     def newton(self, delta: Sequence[Any], at_most: int, like: Trial | None = None) -> Found:
         """δ ← δ - α (∂e/∂δ)⁻¹ e, with α = 1, or halved until it makes |e| smaller. The first turn tries δ itself."""
@@ -88,11 +95,11 @@ class Search:
 
         def turn(carry: list[Any]) -> list[Any]:
             best, direction, (alpha, first, count) = row.trial(carry[:own]), carry[own:-3], carry[-3:]
-            trial = drnea(self.place, _less(best.delta, [alpha * x for x in direction]))
+            trial = drnea(self.place, self._less(best.delta, direction, alpha))
             better = trial.square < best.square
             self.place.tree.mark()
             direction = when(better & self._large(trial.square), lambda: self._direction(trial), direction)
-            kept = [where(better, a, b) for a, b in zip(row.of(trial), carry[:own], strict=True)]
+            kept = self._chosen(better, row.of(trial), carry[:own])
             first = where(count < 0, trial.square, first)
             return [*kept, *direction, where(better, 1.0, 0.5 * alpha), first, count + 1.0]
 
@@ -101,7 +108,7 @@ class Search:
             return (count >= 0) & ((square <= self.small) | logical_not(square < NEVER) | (alpha < SHORTEST))
 
         last = repeat(turn, [*begin, *([0.0] * len(delta)), 1.0, 0.0, -1.0], until=ends, at_most=at_most + 1)
-        return Found(row.trial(last[:own]), last[-1], last[-2])
+        return Found(row.trial(last[:own]), last[-1], last[-2], [0] * len(delta))
 
     def rescued(self, found: Found, near: Any, delta: Sequence[Any], at_most: int) -> Found:
         """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find.
@@ -120,18 +127,40 @@ class Search:
         self.place.tree.mark()
         failed = logical_not(self.good(trial) & (found.first <= near))
         values = when(failed, again, [*row.of(trial), found.iterations])
-        return Found(row.trial(values[:-1]), values[-1], found.first)
+        rest = list(found.rest)
+        for _, _, joint in self.place.tree.apart().outward():
+            if joint.joint.leader is None:
+                rest[joint.v] = [x if is_zero(x) else where(failed, 0.0, x) for x in rest[joint.v]]
+        return Found(row.trial(values[:-1]), values[-1], found.first, rest)
 
     def _large(self, square: Any) -> Any:
         return logical_not(square <= self.small)
 
     def _direction(self, trial: Trial) -> list[Any]:
         """The Newton step, in the coordinates of δ."""
-        tree = self.place.tree
-        step = newton_step(self.place, algorithms.integrate(tree, self.place.q, trial.delta), trial)
+        tree = self.place.tree.apart()
+        place = replace(self.place, tree=tree)
+        step = newton_step(place, algorithms.integrate(tree, place.q, trial.delta), trial)
         for _, _, joint in tree.outward():
             step[joint.v] = joint.joint.rate(trial.delta[joint.v], step[joint.v])
         return step
+
+    def _less(self, x: Sequence[Any], y: Sequence[Any], part: Any = 1.0) -> list[Any]:
+        """x - part y, joint by joint."""
+        z = list(x)
+        for _, _, joint in self.place.tree.outward():
+            if joint.joint.leader is None:
+                z[joint.v] = [a - part * b for a, b in zip(x[joint.v], y[joint.v], strict=True)]
+        return z
+
+    def _chosen(self, condition: Any, x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
+        """x where the condition holds, else y."""
+        z: list[Any] = []
+        for k, (a, b) in enumerate(zip(x, y, strict=True)):
+            if k % PIECE == 0:
+                self.place.tree.mark()
+            z.append(where(condition, a, b))
+        return z
 
     def _unknown(self, delta: Sequence[Any] | None = None) -> Trial:
         """A trial before there is any; None for what is not known yet, or zeros to begin with."""
@@ -169,6 +198,3 @@ def _numbers(trial: Trial) -> list[Any]:
     momenta = [x for force in trial.after[1:] for vector in force for x in vector]
     return [trial.square, trial.upright, *trial.delta, *trial.e, *trial.spun, *momenta]
 
-
-def _less(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
-    return [a - b for a, b in zip(x, y, strict=True)]

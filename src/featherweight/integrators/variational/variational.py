@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight import algorithms
@@ -73,20 +73,22 @@ class Variational(Integrator):
         braked = Braked.of(tree, q, v, h)
         pushed = None if external is None else external(q, v)
         forces = with_springs(tree, q, tau)
-        begin = start(tree, q, v, h, forces, pushed)
+        first = self._guess(tree, q, v, forces, h, pushed, state)
+        together = braked.begin.woven()
+        begin = start(replace(together, joints=tree.joints), q, v, h, forces, pushed)
+        place = Place.at(together, q, begin)
         largest: Any = 0.0
-        for p in begin:
-            largest = maximum(largest, abs(p))
+        for _, _, joint in together.inward():
+            for p in begin[joint.v]:
+                largest = maximum(largest, abs(p))
         size = self.tolerance * largest if self.absolute is None else self.absolute * h
-        place = Place.at(braked.begin, q, begin)
 
         # the step
-        first = self._guess(tree, q, v, forces, h, pushed, state)
         search = Search(place, size * size + TINY)
         found = getattr(search, self.solver)(first, self.iterations)
         if not tree.coupled and (self.solver, self.guess) != ("newton", "velocity"):
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
-            found = search.rescued(found, near, [h * x for x in v], self.iterations)
+            found = search.rescued(found, near, self._scaled(tree, v, h), self.iterations)
         delta = found.trial.delta
 
         # where it ends
@@ -97,7 +99,10 @@ class Variational(Integrator):
         forces = with_springs(tree, q_after, tau)
         v_after = read_out(braked.end, q_after, h, found.trial.after, momentum, forces, pushed)
 
-        kept = remembered(tree.nv, state, [d - h * x for d, x in zip(delta, v, strict=True)]) if state else []
+        kept = list(state)
+        for k in _each_coordinate(tree) if state else ():
+            own = slice(MEMORY * k, MEMORY * (k + 1))
+            kept[own] = remembered(state[own], delta[k] - found.rest[k] - h * v[k])
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
         return Advanced(q_after, v_after, kept, found.iterations, error, search.good(found.trial))
 
@@ -106,14 +111,24 @@ class Variational(Integrator):
     ) -> list[Any]:
         if self.guess == "rest":
             return [where(x < 0, 0.0, 0.0) for x in v]  # a zero that is not known while tracing
-        delta = [h * x for x in v]
+        delta = self._scaled(tree, v, h)
         if self.guess == "extrapolated":
-            return [d + c for d, c in zip(delta, extrapolated(tree.nv, state), strict=True)]
+            for k in _each_coordinate(tree):
+                delta[k] = delta[k] + extrapolated(state[MEMORY * k : MEMORY * (k + 1)])
+            return delta
         if self.guess == "dynamics":
             solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
             damped = [f - d * x for f, d, x in zip(forces, _damping(tree), v, strict=True)]
             a, _ = solve(tree, q, v, damped, external)
             return [d + (0.5 * h * h) * x for d, x in zip(delta, a, strict=True)]
+        return delta
+
+    @staticmethod
+    def _scaled(tree: Tree, v: Sequence[Any], h: Any) -> list[Any]:
+        """h v."""
+        delta: list[Any] = [0] * tree.nv
+        for k in _each_coordinate(tree):
+            delta[k] = h * v[k]
         return delta
 
     @staticmethod
@@ -129,6 +144,13 @@ class Variational(Integrator):
                     rest = found.trial.e[k] if is_zero(late[k]) else 0
                     momentum[k] = momentum[k] - late[k] * found.trial.delta[k] - rest
         return momentum
+
+
+def _each_coordinate(tree: Tree) -> Iterator[int]:
+    """Those of v, joint by joint."""
+    for _, _, joint in tree.outward():
+        if joint.joint.leader is None:
+            yield from range(joint.v.start, joint.v.stop)
 
 
 def _damping(tree: Tree) -> list[Any]:
