@@ -15,6 +15,7 @@ from featherweight.compiler.plan import Plan
 from featherweight.compiler.schedule import Chunk, Elementary, Turn
 
 # slots read by a chunk are never written by it: let loads move past stores
+FEW_COPIES = 64  # moves at a place in a repeat that are written out
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
 
 
@@ -94,10 +95,16 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
             for level, slots in plan.argument_slots.items()
         ),
         *(_bytes(f"@lookup{k}", data) for k, data in enumerate(plan.lookups)),
+        *(
+            _table(f"@{step.kind}{step.repeat.number}", "i32", [str(lanes.bytes * x) for pair in step.copies for x in pair])
+            for step in plan.steps
+            if isinstance(step, Turn) and len(step.copies) > FEW_COPIES
+        ),
     ]
     return (
         "".join(tables)
         + "".join(functions)
+        + _move_slots(lanes)
         + f"define internal void @step(ptr %ws) noinline #0 {{\n  {body}\n  ret void\n}}\n"
     )
 
@@ -116,15 +123,7 @@ def _bytes(name: str, data: bytes) -> str:
 def _turn(turn: Turn, lanes: Lanes) -> list[str]:
     """Instructions at a place in a repeat."""
     k, T, w = turn.repeat.number, lanes.real, lanes.width
-    lines = []
-    for n, (source, target) in enumerate(turn.copies):
-        name = f"%{turn.kind}{k}.{n}"
-        lines += [
-            f"{name}s = getelementptr {T}, ptr %ws, i64 {source}",
-            f"{name} = load {T}, ptr {name}s, align {lanes.bytes}",
-            f"{name}t = getelementptr {T}, ptr %ws, i64 {target}",
-            f"store {T} {name}, ptr {name}t, align {lanes.bytes}",
-        ]
+    lines = _copies(f"{turn.kind}{k}", turn.copies, lanes)
     if turn.kind == "begin":
         return [*lines, f"store i64 0, ptr %turns{k}", f"br label %test{k}", f"\ntest{k}:"]
     if turn.kind == "test":
@@ -145,6 +144,50 @@ def _turn(turn: Turn, lanes: Lanes) -> list[str]:
         f"br i1 %again{k}, label %test{k}, label %end{k}",
         f"\nend{k}:",
     ]
+
+
+def _copies(name: str, copies: list[tuple[int, int]], lanes: Lanes) -> list[str]:
+    """Slots moved to other slots, neighbours together; many moves by a table, in a loop."""
+    T = lanes.real
+    if len(copies) <= FEW_COPIES:
+        lines = []
+        for n, (source, target) in enumerate(copies):
+            lines += [
+                f"%{name}.{n}s = getelementptr {T}, ptr %ws, i64 {source}",
+                f"%{name}.{n} = load {T}, ptr %{name}.{n}s, align {lanes.bytes}",
+                f"%{name}.{n}t = getelementptr {T}, ptr %ws, i64 {target}",
+                f"store {T} %{name}.{n}, ptr %{name}.{n}t, align {lanes.bytes}",
+            ]
+        return lines
+    return [f"call void @move_slots(ptr %ws, ptr @{name}, i64 {len(copies)})"]
+
+
+def _move_slots(lanes: Lanes) -> str:
+    """`@move_slots(ws, table, n)`: n pairs of places, from and to."""
+    T = lanes.real
+    return f"""
+define internal void @move_slots(ptr noalias %ws, ptr noalias %table, i64 %n) noinline #0 {{
+entry:
+  br label %move
+move:
+  %k = phi i64 [0, %entry], [%k1, %move]
+  %at = getelementptr {{i32, i32}}, ptr %table, i64 %k
+  %from32 = load i32, ptr %at
+  %from = zext i32 %from32 to i64
+  %atto = getelementptr i8, ptr %at, i64 4
+  %to32 = load i32, ptr %atto
+  %to = zext i32 %to32 to i64
+  %source = getelementptr i8, ptr %ws, i64 %from
+  %x = load {T}, ptr %source, align {lanes.bytes}
+  %target = getelementptr i8, ptr %ws, i64 %to
+  store {T} %x, ptr %target, align {lanes.bytes}
+  %k1 = add i64 %k, 1
+  %more = icmp slt i64 %k1, %n
+  br i1 %more, label %move, label %end
+end:
+  ret void
+}}
+"""
 
 
 def _elementary_call(plan: Plan, step: Elementary, lanes: Lanes) -> str:

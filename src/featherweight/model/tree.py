@@ -31,8 +31,8 @@ class Tree:
 
     def woven(self) -> Tree:
         """The same tree, whose passes in one direction are worked off together, body by body: for passes that do not
-        wait for each other. No outward pass may need anything of an inward one."""
-        return replace(self, weave=weave())
+        wait for each other. No outward pass may need anything of an inward one. Mimic joints wait for each other."""
+        return self if self.coupled else replace(self, weave=weave())
 
     def apart(self) -> Tree:
         """The same tree, each pass for itself."""
