@@ -15,7 +15,7 @@ from featherweight.compiler.plan import Plan
 from featherweight.compiler.schedule import Chunk, Elementary, Turn
 
 # slots read by a chunk are never written by it: let loads move past stores
-FEW_COPIES = 64  # moves at a place in a repeat that are written out
+FEW_COPIES = 128  # moves at a place in a repeat that are written out
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
 
 

@@ -58,6 +58,12 @@ class Tree:
         else:
             self.weave((direction, i))
 
+    def coordinates(self) -> Iterator[int]:
+        """Numbers of the coordinates of v, joint after joint."""
+        for _, _, joint in self.outward():
+            if joint.joint.leader is None:
+                yield from range(joint.v.start, joint.v.stop)
+
     def rootward(self, i: int) -> Iterator[tuple[int, int]]:
         """From body i towards the world: each body with its parent, until the parent is the world."""
         while self.parent[i] > 0:
@@ -72,6 +78,14 @@ class Tree:
             bodies.append(i)
             i = self.parent[i]
         return bodies
+
+    @property
+    def depth(self) -> int:
+        """Bodies in a row, at most."""
+        depth = [0] * len(self.parent)
+        for i in range(1, len(self.parent)):
+            depth[i] = depth[self.parent[i]] + 1
+        return max(depth)
 
     def without_gravity(self) -> Tree:
         """The same tree far from everything."""
