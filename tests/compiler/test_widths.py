@@ -68,3 +68,15 @@ def test_narrow_packs_give_the_same_bits(model, width, monkeypatch):
     bad[77, 0] = np.nan
     with pytest.raises(ValueError, match=r"v\[77, 0\] is nan"):
         fw.inverse_dynamics(fresh, q, bad, x)
+
+
+def test_rows_of_long_results_are_fetched_while_they_are_computed():
+    from featherweight.dynamics.inertia import BIAS_FORCE, MASS_MATRIX_INVERSE
+
+    model = robot()
+    fetches = [
+        MASS_MATRIX_INVERSE.kernel(model).ir(4, host()).count("call void @fetch("),
+        MASS_MATRIX_INVERSE.kernel(model).ir(1, host()).count("call void @fetch("),
+        BIAS_FORCE.kernel(model).ir(4, host()).count("call void @fetch("),
+    ]
+    assert fetches == [-(-8 * model.nv**2 // 64), 0, 0]  # lines of 64 bytes: all of them, in packs, of long rows

@@ -161,13 +161,16 @@ def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: b
         lines.append(f"%ok{k} = or {I} {before}, %flag{k}")
         before = f"%ok{k}"
     bad_input = before
-    lines.append("call void @step(ptr %ws)")
+    results = {j: array(len(inputs) + j) for j, (n, _) in enumerate(outputs) if n > 0}
+    pointer, stride = results[max(results, key=lambda j: outputs[j][0])] if results else ("null", "0")
+    lines += [
+        f"%begin = mul i64 %row, {stride}",
+        f"%longest = getelementptr i8, ptr {pointer}, i64 %begin",
+        f"call void @step(ptr %ws, ptr %longest, i64 {stride})",
+    ]
     before = zero
-    for j, (n, entry) in enumerate(outputs):
-        k = len(inputs) + j
-        if n == 0:
-            continue
-        pointer, stride = array(k)
+    for j, (pointer, stride) in results.items():
+        k, (n, entry) = len(inputs) + j, outputs[j]
         if j in sparse:
             lines += [
                 f"%skip{k} = mul i64 %row, {stride}",

@@ -15,8 +15,9 @@ from featherweight.compiler.plan import Plan
 from featherweight.compiler.schedule import Chunk, Elementary, Turn
 
 # slots read by a chunk are never written by it: let loads move past stores
-FEW_COPIES = 128  # moves at a place in a repeat that are written out
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
+FEW_COPIES = 128  # moves at a place in a repeat that are written out
+LINE = 64  # bytes that memory moves at once
 
 
 class Lanes:
@@ -49,8 +50,10 @@ class Lanes:
         ) + (gather if self.width > 1 else "")
 
 
-def emit_steps(plan: Plan, lanes: Lanes) -> str:
-    """All chunk functions, and `@step(ptr %ws)` that runs the plan once on a workspace."""
+def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
+    """All chunk functions, and `@step(ptr %ws, ptr %rows, i64 %stride)` that runs the plan once on a workspace.
+
+    Meanwhile memory fetches the first `lines` cache lines of a pack of rows that will be written afterwards."""
     uses = Counter(step.signature() for step in plan.steps if isinstance(step, Chunk))
     functions: list[str] = []
     names: dict[tuple, str] = {}
@@ -86,7 +89,7 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
         for step in plan.steps
         if isinstance(step, Turn) and step.kind == "begin"
     ]
-    body = "\n  ".join([*counters, *calls])
+    body = "\n  ".join([*counters, *_spread(calls, lines)])
     tables = [
         _table("@places", "i64", [str(p) for p in places]),
         _table("@constants", "double", [scalar.literal(c) for c in constants]),
@@ -96,7 +99,9 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
         ),
         *(_bytes(f"@lookup{k}", data) for k, data in enumerate(plan.lookups)),
         *(
-            _table(f"@{step.kind}{step.repeat.number}", "i32", [str(lanes.bytes * x) for pair in step.copies for x in pair])
+            _table(
+                f"@{step.kind}{step.repeat.number}", "i32", [str(lanes.bytes * x) for pair in step.copies for x in pair]
+            )
             for step in plan.steps
             if isinstance(step, Turn) and len(step.copies) > FEW_COPIES
         ),
@@ -105,7 +110,29 @@ def emit_steps(plan: Plan, lanes: Lanes) -> str:
         "".join(tables)
         + "".join(functions)
         + _move_slots(lanes)
-        + f"define internal void @step(ptr %ws) noinline #0 {{\n  {body}\n  ret void\n}}\n"
+        + (_fetch(lanes) if lines else "")
+        + f"define internal void @step(ptr %ws, ptr %rows, i64 %stride) noinline #0 {{\n  {body}\n  ret void\n}}\n"
+    )
+
+
+def _spread(body: list[str], lines: int) -> list[str]:
+    """Fetches of cache lines, evenly between the calls: all at once they would have to wait for each other."""
+    calls = [k for k, text in enumerate(body) if text.startswith("call")]
+    before: dict[int, list[str]] = {}
+    for n in range(lines if calls else 0):
+        fetch = f"call void @fetch(ptr %rows, i64 %stride, i64 {LINE * n})"
+        before.setdefault(calls[n * len(calls) // lines], []).append(fetch)
+    return [line for k, text in enumerate(body) for line in (*before.get(k, ()), text)]
+
+
+def _fetch(lanes: Lanes) -> str:
+    """`@fetch`: one cache line of each row of a pack, to be written. Past the last row it does nothing."""
+    body = ["%p0 = getelementptr i8, ptr %rows, i64 %offset"]
+    body += [f"%p{r} = getelementptr i8, ptr %p{r - 1}, i64 %stride" for r in range(1, lanes.width)]
+    body += [f"call void @llvm.prefetch.p0(ptr %p{r}, i32 1, i32 3, i32 1)" for r in range(lanes.width)]
+    text = "\n  ".join(body)
+    return (
+        f"define internal void @fetch(ptr %rows, i64 %stride, i64 %offset) noinline #0 {{\n  {text}\n  ret void\n}}\n"
     )
 
 

@@ -63,7 +63,7 @@ sample:
 step:
   %t = phi i64 [%s, %sample], [%t1, %moved]
   {join(each)}
-  call void @step(ptr %ws)
+  call void @step(ptr %ws, ptr null, i64 0)
   {join(read)}
   %begins = icmp eq i64 %t, %s
   br i1 %begins, label %record, label %move

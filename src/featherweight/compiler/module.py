@@ -7,12 +7,13 @@ from math import prod
 from featherweight.compiler.calls import WORTH_A_THREAD
 from featherweight.compiler.driver import emit_driver
 from featherweight.compiler.elementary import emit_sincos
-from featherweight.compiler.emit import ALIAS_METADATA, Lanes, emit_steps
+from featherweight.compiler.emit import ALIAS_METADATA, LINE, Lanes, emit_steps
 from featherweight.compiler.entry import emit_entry
 from featherweight.compiler.plan import Plan
 from featherweight.compiler.target import Target
 
 Shapes = list[tuple[int, ...]]
+LONG, WORK = 4, 24  # cache lines of a row that is fetched early; operations for each of them (docs/decisions/0009)
 
 
 def emit_module(
@@ -29,6 +30,7 @@ def emit_module(
     for shape in outputs:
         out_blocks.append((prod(shape), entry))
         entry += prod(shape)
+    early = 0 if loop or width == 1 else _early(plan, [n for n, _ in out_blocks])
     places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
     bits = 64 * native.width
     attributes = (
@@ -42,10 +44,16 @@ def emit_module(
             f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
             "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
             emit_sincos(lanes, native),
-            emit_steps(plan, lanes),
+            emit_steps(plan, lanes, early),
             emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs, plan.zero),
             "" if loop else emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // plan.cost)),
             attributes,
             ALIAS_METADATA,
         )
     )
+
+
+def _early(plan: Plan, sizes: list[int]) -> int:
+    """How many cache lines of the longest result are fetched while it is computed: all, where there is time for it."""
+    lines = -(-8 * max(sizes, default=0) // LINE)
+    return lines if lines >= LONG and plan.operations >= WORK * lines else 0

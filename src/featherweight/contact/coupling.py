@@ -6,7 +6,7 @@ own change. With few of them it takes less to form J M⁻¹ Jᵀ once and to car
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,11 +20,16 @@ class Coupling:
     """Contacts, rows of joints, which of them act, and the degrees of freedom they push."""
 
     def __init__(
-        self, tree: Tree, contacts: Sequence[Contact], friction: Sequence[float], touching: Sequence[Any],
+        self, tree: Tree, contacts: Sequence[Contact], touching: Sequence[Any],
         joints: Sequence[JointRow], rows: Sequence[Row], dofs: Sequence[int],
     ) -> None:  # fmt: skip
-        self.tree, self.contacts, self.friction, self.touching = tree, contacts, friction, touching
+        self.tree, self.contacts, self.touching = tree, contacts, touching
         self.joints, self.rows, self.dofs = joints, rows, dofs
+
+    @staticmethod
+    def only(acts: Any, body: Callable[[], list[Any]], otherwise: Sequence[Any] | None) -> list[Any]:
+        """What `body` gives for a contact that acts; for others `otherwise`, or anything if that is None."""
+        raise NotImplementedError
 
     def start(self, impulses: Sequence[Any]) -> list[Any]:
         """What is carried, for these impulses: 3 of each contact, then one of each row."""
@@ -56,6 +61,10 @@ class Coupling:
 class ByPushes(Coupling):
     """Many contacts: s is carried, and those that are open are skipped."""
 
+    @staticmethod
+    def only(acts: Any, body: Callable[[], list[Any]], otherwise: Sequence[Any] | None) -> list[Any]:
+        return when(acts, body, otherwise)
+
     def start(self, impulses: Sequence[Any]) -> list[Any]:
         s: dict[int, Any] = dict.fromkeys(self.dofs, 0.0)
         for k, (contact, touches) in enumerate(zip(self.contacts, self.touching, strict=True)):
@@ -80,7 +89,7 @@ class ByPushes(Coupling):
 
     def _again(self, k: int, own: Sequence[Any], s: dict[int, Any], worst: Any) -> list[Any]:
         contact = self.contacts[k]
-        new = contact.solved(own, contact.error(s), self.friction[k])
+        new = contact.solved(own, contact.error(s))
         change = [x - y for x, y in zip(new, own, strict=True)]
         error = contact.velocity(change)
         return [*contact.pushed(change, s), *new, maximum(worst, dot(error, error))]
@@ -108,6 +117,11 @@ class ByVelocities(Coupling):
         self.some_row: Any = False
         for row in self.rows:
             self.some_row = self.some_row | row.acts
+
+    @staticmethod
+    def only(acts: Any, body: Callable[[], list[Any]], otherwise: Sequence[Any] | None) -> list[Any]:
+        values = body()  # of few contacts most act: to skip one takes longer
+        return values if otherwise is None else [where(acts, a, b) for a, b in zip(values, otherwise, strict=True)]
 
     def start(self, impulses: Sequence[Any]) -> list[Any]:
         e = [list(contact.e) for contact in self.contacts]
@@ -146,7 +160,7 @@ class ByVelocities(Coupling):
         for k, (contact, touches) in enumerate(zip(self.contacts, self.touching, strict=True)):
             self.tree.mark()
             own = impulses[3 * k : 3 * k + 3]
-            new = [where(touches, x, 0.0) for x in contact.solved(own, e[k], self.friction[k])]
+            new = [where(touches, x, 0.0) for x in contact.solved(own, e[k])]
             error = self._act(e, k, [x - y for x, y in zip(new, own, strict=True)])
             impulses[3 * k : 3 * k + 3], worst = new, maximum(worst, dot(error, error))
         if not self.rows:

@@ -40,9 +40,8 @@ class Impulse(ContactModel):
     """Hard contact.
 
     Args:
-        tolerance: largest velocity [m/s] that the last sweep had to put right at any contact. Where more sweeps do not
-            make it smaller, 5 % of the speed at which points recover that are too deep: a rigid body cannot always.
-        iterations: sweeps over the contacts after which a step is given up as not converged.
+        tolerance: largest velocity [m/s] by which any contact may miss its laws.
+        iterations: sweeps over the contacts and Newton steps after which a step is given up as not converged.
         recovery: β [1/s], by which depth beyond `slop` is recovered.
         recovery_speed: v_max [m/s], most that recovery adds.
         slop: depth [m] that is left, so that a resting point keeps touching.
@@ -108,9 +107,9 @@ class Impulse(ContactModel):
             return Solver(self, solved, q, v, free, met, touching, rows).solve(state)
 
         tree.mark()
-        after = when(some, solve, [*free, *([0.0] * (n + nc + 3))])
-        moved, impulses, slips = after[: tree.nv], after[tree.nv : tree.nv + n], after[tree.nv + n : -3]
-        good_enough, residual, sweeps = after[-3:]
+        after = when(some, solve, [*free, *([0.0] * (n + nc + 2))])
+        moved, impulses, slips = after[: tree.nv], after[tree.nv : tree.nv + n], after[tree.nv + n : -2]
+        residual, turns = after[-2:]
         tree.mark()
         new_q, new_v = advanced(tree, q, moved, h) if step is None else (list(q), moved)
         per_h = 1.0 / h
@@ -120,6 +119,6 @@ class Impulse(ContactModel):
             per_point(model, met, world, Vector.zero(), lambda x, y: x + y),
             per_point(model, met, slips, 0.0, maximum),
             per_point(model, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
-            sweeps, sqrt(residual), residual <= good_enough,
+            turns, sqrt(residual), residual <= self.tolerance * self.tolerance,
             NONE if step is None else step,
         )  # fmt: skip

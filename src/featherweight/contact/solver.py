@@ -1,9 +1,9 @@
 """The contact problem of one step: Gauss-Seidel over contacts, each solved for itself (`local`), and what they do to
-each other (`coupling`)."""
+each other (`coupling`); where that takes too long, Newton steps for all at once (`newton`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,12 +14,13 @@ from featherweight.contact.contact_model import Meeting
 from featherweight.contact.coupling import ByPushes, ByVelocities, Coupling
 from featherweight.contact.joint_rows import Row
 from featherweight.contact.local import Contact, JointRow, dot
+from featherweight.contact.newton import Newton
 from featherweight.model import Tree
-from featherweight.scalar import maximum, minimum, repeat, sqrt, when, where
+from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, when, where
 from featherweight.spatial import Force, Motion
 
 FEW = 6  # contacts
-PATIENCE, STALLED, SLACK = 20, 0.99, 0.05  # sweeps; error over the one before; part of the speed of recovery
+PATIENCE = 20  # sweeps, before all contacts are solved at once
 SOFT, TINY = 1e-10, 1e-30  # softness of a contact, as a part of its mobility and beside it [1/kg]
 
 
@@ -38,49 +39,45 @@ class Solver:
         self.all = sorted({d for i in (*(m.body for m in met), *(r.body for r in rows)) for d in dofs_of(tree, i)})
 
     def solve(self, warm: Sequence[Any]) -> list[Any]:
-        """New velocities, impulses, slip speeds; squared residuals, what is good enough and what is left; sweeps."""
+        """New velocities, impulses, slip speeds; the squared residual; how many sweeps and Newton steps it took."""
         coupling = self._coupling()
         acts = [touches for touches in self.touching for _ in range(3)] + [row.acts for row in self.rows]
         impulses = [where(act, x, 0.0) for act, x in zip(acts, warm, strict=True)]
         shared = coupling.start(impulses)
-        size, tolerance, slack = len(shared), self.model.tolerance, self._slack()
-        strict, patient = tolerance * tolerance, (tolerance + slack) * (tolerance + slack)
+        size, model = len(shared), self.model
+
+        def converged(carry: list[Any]) -> Any:
+            return carry[-2] <= model.tolerance * model.tolerance
 
         def sweep(carry: list[Any]) -> list[Any]:
-            shared, impulses, worst = coupling.sweep(carry[:size], carry[size:-3])
-            sweeps = carry[-1] + 1.0
-            stalls = (sweeps >= PATIENCE) & (worst >= STALLED * STALLED * carry[-2])
-            return [*shared, *impulses, where(stalls, patient, strict), worst, sweeps]
+            shared, impulses, worst = coupling.sweep(carry[:size], carry[size:-2])
+            return [*shared, *impulses, worst, carry[-1] + 1.0]
 
-        last = repeat(
-            sweep,
-            [*shared, *impulses, strict, 1e300, 0.0],
-            until=lambda c: c[-2] <= c[-3],
-            at_most=self.model.iterations,
-        )
-        shared, impulses = last[:size], last[size:-3]
+        def all_at_once(carry: list[Any]) -> list[Any]:
+            found = Newton(coupling).search(carry[size:], model.tolerance, model.iterations - PATIENCE)
+            return [*coupling.start(found[:-2]), *found]
+
+        start = [*shared, *impulses, 1e300, 0.0]
+        last = repeat(sweep, start, until=converged, at_most=min(PATIENCE, model.iterations))
+        if model.iterations > PATIENCE:
+            last = when(logical_not(converged(last)), partial(all_at_once, last), last)
+        shared, impulses = last[:size], last[size:-2]
         pushed = self._response(coupling.pushes(shared, impulses))
         moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
         slips = []
         for k, touches in enumerate(self.touching):
-            slips += self._if(touches, partial(self._slip, coupling, shared, k), [0.0])
-        return [*moved, *impulses, *slips, *last[-3:]]
+            slips += coupling.only(touches, partial(self._slip, coupling, shared, k), [0.0])
+        return [*moved, *impulses, *slips, *last[-2:]]
 
     def _coupling(self) -> Coupling:
+        kind = ByVelocities if len(self.met) <= FEW else ByPushes
         contacts = []
         for m, touches, dofs in zip(self.met, self.touching, self.dofs, strict=True):
             self.tree.mark()
-            contacts.append(Contact.of(dofs, self._if(touches, partial(self._values, m, dofs), None)))
-        kind = ByVelocities if len(self.met) <= FEW else ByPushes
-        friction, joints = [m.friction for m in self.met], [self._joint(row) for row in self.rows]
-        return kind(self.tree, contacts, friction, self.touching, joints, self.rows, self.all)
-
-    def _if(self, touches: Any, body: Callable[[], list[Any]], otherwise: Sequence[Any] | None) -> list[Any]:
-        """Of many contacts, most are open: skip those. Of few, doing without the skipping is faster."""
-        if len(self.met) > FEW:
-            return when(touches, body, otherwise)
-        values = body()
-        return values if otherwise is None else [where(touches, a, b) for a, b in zip(values, otherwise, strict=True)]
+            values = kind.only(touches, partial(self._values, m, dofs), None)
+            contacts.append(Contact.of(dofs, m.friction, values))
+        joints = [self._joint(row) for row in self.rows]
+        return kind(self.tree, contacts, self.touching, joints, self.rows, self.all)
 
     @staticmethod
     def _slip(coupling: Coupling, shared: Sequence[Any], k: int) -> list[Any]:
@@ -101,7 +98,7 @@ class Solver:
             T, Y = T + above[0], Y + above[1]
         G = dot(T, Y)
         e = row.sign * self.free[row.dof] - row.wanted
-        return JointRow(dofs_of(tree, row.body), T, Y, G, 1.0 / G, e)
+        return JointRow(dofs_of(tree, row.body), [T], [Y], G, 1.0 / G, [e])
 
     def _values(self, m: Meeting, dofs: tuple[int, ...]) -> list[Any]:
         return self._contact(m, dofs).flat()
@@ -125,22 +122,12 @@ class Solver:
         d, f, g = nn * o22 - n2 * n2, n1 * n2 - nn * o12, nn * o11 - n1 * n1
         scale = 1.0 / (nn * a + n1 * b + n2 * c)
         inverse = [x * scale for x in (a, b, c, d, f, g)]
-        return Contact(dofs, list(T), list(Y), [nn, n1, n2, o11, o12, o22], inverse, e)
+        return Contact(dofs, m.friction, list(T), list(Y), [nn, n1, n2, o11, o12, o22], inverse, e)
 
     def _recovery(self, m: Meeting) -> Any:
         """Speed at which a point leaves a surface that it is in too deep."""
         model = self.model
         return maximum(minimum(-model.recovery * (m.z + model.slop), model.recovery_speed), 0.0)
-
-    def _slack(self) -> Any:
-        """Velocity that may be left where sweeps do not make it smaller: points of a rigid body that stick and recover
-        at different speeds cannot all do as they are told."""
-        most: Any = 0.0
-        for m, touches in zip(self.met, self.touching, strict=True):
-            most = maximum(most, where(touches, self._recovery(m), 0.0))
-        for row in self.rows:
-            most = maximum(most, where(row.acts, row.wanted, 0.0))
-        return SLACK * most
 
     def _response(self, s: dict[int, Any]) -> list[Any]:
         """M⁻¹ Jᵀ λ."""
