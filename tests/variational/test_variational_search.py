@@ -89,6 +89,14 @@ def test_every_solver_and_guess_finds_the_same_step(solver: str, guess: str) -> 
     assert np.abs(run.q - reference.q).max() <= 1e-10
 
 
+def test_smooth_steps_need_no_iteration() -> None:
+    """What is remembered of a step is better than the step: the tolerance leaves nothing in the differences."""
+    model = fw.robots.chain(4)
+    run = fw.rollout(model, np.full(4, 0.4), np.zeros(4), steps=500, dt=1e-3, integrator="variational")
+    assert run.convergence[20:, 0].mean() <= 0.05
+    assert run.convergence[:, 1].max() <= 1e-12
+
+
 def test_better_guesses_take_fewer_iterations() -> None:
     model, q, v = chain(10)
     count = {}

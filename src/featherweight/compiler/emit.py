@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from featherweight.compiler.graph import BOOLEANS, COMPARISONS
 from featherweight.compiler.plan import Plan
 from featherweight.compiler.schedule import Chunk, Elementary, Turn
+from featherweight.compiler.turns import emit_moves, emit_turn, move_tables
 
 # slots read by a chunk are never written by it: let loads move past stores
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
-FEW_COPIES = 128  # moves at a place in a repeat that are written out
 LINE = 64  # bytes that memory moves at once
 
 
@@ -65,7 +65,7 @@ def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
             calls.append(_elementary_call(plan, step, lanes))
             continue
         if isinstance(step, Turn):
-            calls += _turn(step, lanes)
+            calls += emit_turn(step, lanes)
             continue
         signature = step.signature()
         own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
@@ -98,18 +98,12 @@ def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
             for level, slots in plan.argument_slots.items()
         ),
         *(_bytes(f"@lookup{k}", data) for k, data in enumerate(plan.lookups)),
-        *(
-            _table(
-                f"@{step.kind}{step.repeat.number}", "i32", [str(lanes.bytes * x) for pair in step.copies for x in pair]
-            )
-            for step in plan.steps
-            if isinstance(step, Turn) and len(step.copies) > FEW_COPIES
-        ),
+        *(_table(name, "i32", [str(x) for x in moves]) for name, moves in move_tables(plan, lanes)),
     ]
     return (
         "".join(tables)
         + "".join(functions)
-        + _move_slots(lanes)
+        + emit_moves(lanes)
         + (_fetch(lanes) if lines else "")
         + f"define internal void @step(ptr %ws, ptr %rows, i64 %stride) noinline #0 {{\n  {body}\n  ret void\n}}\n"
     )
@@ -145,76 +139,6 @@ def _table(name: str, kind: str, values: list[str]) -> str:
 def _bytes(name: str, data: bytes) -> str:
     text = "".join(f"\\{byte:02X}" for byte in data)
     return f'{name} = internal constant [{len(data)} x i8] c"{text}", align 64\n'
-
-
-def _turn(turn: Turn, lanes: Lanes) -> list[str]:
-    """Instructions at a place in a repeat."""
-    k, T, w = turn.repeat.number, lanes.real, lanes.width
-    lines = _copies(f"{turn.kind}{k}", turn.copies, lanes)
-    if turn.kind == "begin":
-        return [*lines, f"store i64 0, ptr %turns{k}", f"br label %test{k}", f"\ntest{k}:"]
-    if turn.kind == "test":
-        lines = [
-            f"%donep{k} = getelementptr {T}, ptr %ws, i64 {turn.slot}",
-            f"%done{k} = load {T}, ptr %donep{k}, align {lanes.bytes}",
-            f"%lanes{k} = fcmp une {T} %done{k}, {lanes.literal(0.0)}",
-        ]
-        if w > 1:
-            lines += [f"%bits{k} = bitcast {lanes.bool} %lanes{k} to i{w}", f"%all{k} = icmp eq i{w} %bits{k}, -1"]
-        return [*lines, f"br i1 %{'all' if w > 1 else 'lanes'}{k}, label %end{k}, label %body{k}", f"\nbody{k}:"]
-    return [
-        *lines,
-        f"%turn{k} = load i64, ptr %turns{k}",
-        f"%turn{k}n = add i64 %turn{k}, 1",
-        f"store i64 %turn{k}n, ptr %turns{k}",
-        f"%again{k} = icmp slt i64 %turn{k}n, {turn.repeat.at_most}",
-        f"br i1 %again{k}, label %test{k}, label %end{k}",
-        f"\nend{k}:",
-    ]
-
-
-def _copies(name: str, copies: list[tuple[int, int]], lanes: Lanes) -> list[str]:
-    """Slots moved to other slots, neighbours together; many moves by a table, in a loop."""
-    T = lanes.real
-    if len(copies) <= FEW_COPIES:
-        lines = []
-        for n, (source, target) in enumerate(copies):
-            lines += [
-                f"%{name}.{n}s = getelementptr {T}, ptr %ws, i64 {source}",
-                f"%{name}.{n} = load {T}, ptr %{name}.{n}s, align {lanes.bytes}",
-                f"%{name}.{n}t = getelementptr {T}, ptr %ws, i64 {target}",
-                f"store {T} %{name}.{n}, ptr %{name}.{n}t, align {lanes.bytes}",
-            ]
-        return lines
-    return [f"call void @move_slots(ptr %ws, ptr @{name}, i64 {len(copies)})"]
-
-
-def _move_slots(lanes: Lanes) -> str:
-    """`@move_slots(ws, table, n)`: n pairs of places, from and to."""
-    T = lanes.real
-    return f"""
-define internal void @move_slots(ptr noalias %ws, ptr noalias %table, i64 %n) noinline #0 {{
-entry:
-  br label %move
-move:
-  %k = phi i64 [0, %entry], [%k1, %move]
-  %at = getelementptr {{i32, i32}}, ptr %table, i64 %k
-  %from32 = load i32, ptr %at
-  %from = zext i32 %from32 to i64
-  %atto = getelementptr i8, ptr %at, i64 4
-  %to32 = load i32, ptr %atto
-  %to = zext i32 %to32 to i64
-  %source = getelementptr i8, ptr %ws, i64 %from
-  %x = load {T}, ptr %source, align {lanes.bytes}
-  %target = getelementptr i8, ptr %ws, i64 %to
-  store {T} %x, ptr %target, align {lanes.bytes}
-  %k1 = add i64 %k, 1
-  %more = icmp slt i64 %k1, %n
-  br i1 %more, label %move, label %end
-end:
-  ret void
-}}
-"""
 
 
 def _elementary_call(plan: Plan, step: Elementary, lanes: Lanes) -> str:
