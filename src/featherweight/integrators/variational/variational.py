@@ -104,10 +104,10 @@ class Variational(Integrator):
 
         kept: list[Any] = []
         if state:
-            ahead_of = list(delta)  # h v, with what is left of the equations taken out too
+            gained = list(delta)  # over h v, with what is left of the equations taken out
             for k in tree.coordinates():
-                ahead_of[k] = delta[k] - found.rest[k] - h * v[k]
-            kept = remembered(tree, state, ahead_of)
+                gained[k] = delta[k] - found.rest[k] - h * v[k]
+            kept = remembered(tree, state, gained)
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
         return Advanced(q_after, v_after, kept, found.iterations, error, search.good(found.trial))
 
@@ -118,9 +118,9 @@ class Variational(Integrator):
             return [where(x < 0, 0.0, 0.0) for x in v]  # a zero that is not known while tracing
         delta = self._scaled(tree, v, h)
         if self.guess == "extrapolated":
-            usual = extrapolated(tree, state)
+            gained = extrapolated(tree, state)
             for k in tree.coordinates():
-                delta[k] = delta[k] + usual[k]
+                delta[k] = delta[k] + gained[k]
             return delta
         if self.guess == "dynamics":
             solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
