@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.joints import Joint
-from featherweight.scalar import maximum, weave
+from featherweight.scalar import maximum, weave, where
 from featherweight.spatial import Displacement, Force, Motion, RigidInertia, Transform, Vector
 
 SLOW = 1e-4  # velocity [rad/s or m/s] below which dry friction in a simulation is viscous
+PIECE = 12  # numbers, of which there may be many, that are treated together
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,16 @@ class Tree:
         for _, _, joint in self.outward():
             if joint.joint.leader is None:
                 yield from range(joint.v.start, joint.v.stop)
+
+    def chosen(self, condition: Any, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
+        """Numbers of a state, the new ones where the condition holds; piece by piece, so that equal pieces can be equal
+        code."""
+        numbers: list[Any] = []
+        for k, (a, b) in enumerate(zip(new, old, strict=True)):
+            if k % PIECE == 0:
+                self.mark()
+            numbers.append(a if a is b else where(condition, a, b))
+        return numbers
 
     def rootward(self, i: int) -> Iterator[tuple[int, int]]:
         """From body i towards the world: each body with its parent, until the parent is the world."""

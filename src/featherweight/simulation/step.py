@@ -20,7 +20,6 @@ from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 
 NOT_CONVERGED, DIVERGED, BAD_CONTROL = 1.0, 2.0, 3.0  # of trajectory.Status
-PIECE = 12  # numbers of which there may be many, treated alike
 RECORDED = 2  # parts of the carry whose history is kept: q and v
 
 
@@ -101,7 +100,7 @@ def _make(model: Model, means: Means) -> Loop:
         going = clock[1] == 0
         kept = [*extra, *([x_after] if control is not None else [])]
         before = [x[a.name] for a in carry[3:]]
-        rest = [_chosen(tree, going, a, b) for a, b in zip(kept, before, strict=True)]
+        rest = [tree.chosen(going, a, b) for a, b in zip(kept, before, strict=True)]
         return [q, v, clock, *rest, list(tau), *records], 0
 
     fingerprint = None
@@ -176,18 +175,8 @@ def _step(
     good = going & good_tau & good_state & converged
     reason = where(good_tau, where(good_state, NOT_CONVERGED, DIVERGED), BAD_CONTROL)
     clock = [k + 1.0, where(good, status, where(going, reason, status)), where(good, failed, where(going, k, failed))]
-    state = [_chosen(tree, good, new, old) for new, old in ((new_q, q), (new_v, v))]
+    state = [tree.chosen(good, new, old) for new, old in ((new_q, q), (new_v, v))]
     return [*state, clock], extra, records
-
-
-def _chosen(tree: Tree, condition: Any, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
-    """The new ones where the condition holds, piece by piece: equal pieces can be one function."""
-    chosen = []
-    for k, (a, b) in enumerate(zip(new, old, strict=True)):
-        if k % PIECE == 0:
-            tree.mark()
-        chosen.append(where(condition, a, b))
-    return chosen
 
 
 def _sum(values: Sequence[Any]) -> Any:

@@ -21,7 +21,6 @@ from featherweight.spatial import Force, Vector
 PATIENCE = 5  # quasi-Newton steps more that are worth waiting for, at the rate of the last one
 SHORTEST = 1e-6  # part of a Newton step
 NEVER = 1e300
-PIECE = 12  # numbers that are treated alike, of which the compiler may make a function
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class Search:
             better = trial.square < best.square
             self.place.tree.mark()
             direction = when(better & self._large(trial.square), lambda: self._direction(trial), direction)
-            kept = self._chosen(better, row.of(trial, direction), row.of(best, direction))
+            kept = self.place.tree.chosen(better, row.of(trial, direction), row.of(best, direction))
             first = where(count < 0, trial.square, first)
             return [*kept, where(better, 1.0, 0.5 * alpha), first, count + 1.0]
 
@@ -151,15 +150,6 @@ class Search:
         for _, _, joint in self.place.tree.outward():
             if joint.joint.leader is None:
                 z[joint.v] = [a - part * b for a, b in zip(x[joint.v], y[joint.v], strict=True)]
-        return z
-
-    def _chosen(self, condition: Any, x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
-        """x where the condition holds, else y."""
-        z: list[Any] = []
-        for k, (a, b) in enumerate(zip(x, y, strict=True)):
-            if k % PIECE == 0:
-                self.place.tree.mark()
-            z.append(a if a is b else where(condition, a, b))
         return z
 
     def _unknown(self, delta: Sequence[Any] | None = None) -> Trial:
