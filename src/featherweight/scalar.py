@@ -6,7 +6,7 @@ Arithmetic works on all of them by itself. These are the functions that need to 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,6 +139,12 @@ def _undefined_unless(condition: Any, body: Callable[[], Sequence[Any]]) -> list
 
     results = iter(graph.repeat(unknown, None, lambda _: logical_not(condition), 1))
     return [x if known(x) else next(results) for x in values]
+
+
+def weave() -> Callable[[Hashable], None] | None:
+    """While a program is traced: what is to be told where which named piece of it goes on."""
+    graph = Graph.tracing()
+    return None if graph is None else graph.weave()
 
 
 def lookup(table: Any, index: Any) -> Any:

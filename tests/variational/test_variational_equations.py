@@ -16,7 +16,7 @@ from featherweight.algorithms.linear import combine
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import read_out, start
 from featherweight.integrators.variational.newton import newton_step
-from featherweight.integrators.variational.riqn import answers
+from featherweight.integrators.variational.riqn import answer
 from featherweight.integrators.variational.solve import Search
 from featherweight.spatial import Displacement, Motion, log_se3
 from laws.random_trees import KINDS, bodies, build, state, tree
@@ -142,7 +142,7 @@ def test_quasi_newton_steps_answer_by_the_mass_matrix(name: str) -> None:
     where, _ = place(model)
     e = np.random.default_rng(0).normal(size=model.nv)
     M = fw.mass_matrix(model, np.array(where.q))
-    assert np.abs(M @ answers(where, True)(list(e)) - e).max() <= 1e-11
+    assert np.abs(M @ answer(where)(list(e)) - e).max() <= 1e-11
 
 
 @trees
@@ -169,13 +169,13 @@ def test_newton_converges_quadratically_and_quasi_newton_linearly(name: str) -> 
     where, delta = place(TREES[name])
     search = Search(where, 0.0)
     sizes: dict[str, list[float]] = {"newton": [], "riqn": []}
-    answer = answers(where, True)
+    respond = answer(where)
     for solver, errors in sizes.items():
         d = list(delta)
         for _ in range(4):
             trial = drnea(where, d)
             errors.append(trial.square**0.5 / max(map(abs, where.start)))
-            step = search._direction(trial) if solver == "newton" else answer(trial.e)
+            step = search._direction(trial) if solver == "newton" else respond(trial.e)
             d = [x - dx for x, dx in zip(d, step, strict=True)]
     newton, riqn = sizes["newton"], sizes["riqn"]
     assert newton[2] <= 30 * newton[1] ** 2 + 1e-13, newton

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from featherweight.compiler.graph import BOOLEANS, COMPARISONS
 from featherweight.compiler.plan import Plan
 from featherweight.compiler.schedule import Chunk, Elementary, Turn
+from featherweight.compiler.turns import emit_moves, emit_turn, move_tables
 
 # slots read by a chunk are never written by it: let loads move past stores
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
@@ -64,7 +65,7 @@ def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
             calls.append(_elementary_call(plan, step, lanes))
             continue
         if isinstance(step, Turn):
-            calls += _turn(step, lanes)
+            calls += emit_turn(step, lanes)
             continue
         signature = step.signature()
         own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
@@ -97,10 +98,12 @@ def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
             for level, slots in plan.argument_slots.items()
         ),
         *(_bytes(f"@lookup{k}", data) for k, data in enumerate(plan.lookups)),
+        *(_table(name, "i32", [str(x) for x in moves]) for name, moves in move_tables(plan, lanes)),
     ]
     return (
         "".join(tables)
         + "".join(functions)
+        + emit_moves(lanes)
         + (_fetch(lanes) if lines else "")
         + f"define internal void @step(ptr %ws, ptr %rows, i64 %stride) noinline #0 {{\n  {body}\n  ret void\n}}\n"
     )
@@ -136,40 +139,6 @@ def _table(name: str, kind: str, values: list[str]) -> str:
 def _bytes(name: str, data: bytes) -> str:
     text = "".join(f"\\{byte:02X}" for byte in data)
     return f'{name} = internal constant [{len(data)} x i8] c"{text}", align 64\n'
-
-
-def _turn(turn: Turn, lanes: Lanes) -> list[str]:
-    """Instructions at a place in a repeat."""
-    k, T, w = turn.repeat.number, lanes.real, lanes.width
-    lines = []
-    for n, (source, target) in enumerate(turn.copies):
-        name = f"%{turn.kind}{k}.{n}"
-        lines += [
-            f"{name}s = getelementptr {T}, ptr %ws, i64 {source}",
-            f"{name} = load {T}, ptr {name}s, align {lanes.bytes}",
-            f"{name}t = getelementptr {T}, ptr %ws, i64 {target}",
-            f"store {T} {name}, ptr {name}t, align {lanes.bytes}",
-        ]
-    if turn.kind == "begin":
-        return [*lines, f"store i64 0, ptr %turns{k}", f"br label %test{k}", f"\ntest{k}:"]
-    if turn.kind == "test":
-        lines = [
-            f"%donep{k} = getelementptr {T}, ptr %ws, i64 {turn.slot}",
-            f"%done{k} = load {T}, ptr %donep{k}, align {lanes.bytes}",
-            f"%lanes{k} = fcmp une {T} %done{k}, {lanes.literal(0.0)}",
-        ]
-        if w > 1:
-            lines += [f"%bits{k} = bitcast {lanes.bool} %lanes{k} to i{w}", f"%all{k} = icmp eq i{w} %bits{k}, -1"]
-        return [*lines, f"br i1 %{'all' if w > 1 else 'lanes'}{k}, label %end{k}, label %body{k}", f"\nbody{k}:"]
-    return [
-        *lines,
-        f"%turn{k} = load i64, ptr %turns{k}",
-        f"%turn{k}n = add i64 %turn{k}, 1",
-        f"store i64 %turn{k}n, ptr %turns{k}",
-        f"%again{k} = icmp slt i64 %turn{k}n, {turn.repeat.at_most}",
-        f"br i1 %again{k}, label %test{k}, label %end{k}",
-        f"\nend{k}:",
-    ]
 
 
 def _elementary_call(plan: Plan, step: Elementary, lanes: Lanes) -> str:

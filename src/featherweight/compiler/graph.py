@@ -12,7 +12,7 @@ import math
 import operator
 import struct
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -99,6 +99,19 @@ class Graph:
         """Begin a new region: code that may become a function of its own."""
         self._region = len(self.scope_of)
         self.scope_of.append(self._scope)
+
+    def weave(self) -> Callable[[Hashable], None]:
+        """Like `mark`, but by name: a region that was begun before, in this scope, goes on."""
+        regions: dict[tuple, int] = {}
+
+        def mark(name: Hashable) -> None:
+            key = self._scope, name
+            if key not in regions:
+                self.mark()
+                regions[key] = self._region
+            self._region = regions[key]
+
+        return mark
 
     def input(self, array: int, position: int) -> Node:
         """Leaf: entry `position` of input array number `array`."""
@@ -202,7 +215,7 @@ class Graph:
                     f"repeat: expected the body to return {size} values, as it was given, got {len(after)}"
                 )
             if carry is not None:
-                after = [old if new is old else done.select(old, new) for old, new in zip(values, after, strict=True)]
+                after = [self._kept(done, old, new, inside) for old, new in zip(values, after, strict=True)]
         finally:
             for key in self._own:
                 del self._known[key]
@@ -213,6 +226,17 @@ class Graph:
         node = self._node("repeat", (*first, *(x.id for x in after), done.id))
         self.repeats[node.id] = Repeat(number, test, inside, len(after), at_most)
         return [self._node("result", (node.id, k)) for k in range(len(after))]
+
+    def _kept(self, done: Condition, old: Node, new: Node, scope: int) -> Node:
+        """The next value of a carry, old in lanes that are done; put where the new one is made."""
+        if new is old:
+            return old
+        here = self._region
+        if self.op[new.id] not in LEAVES and self.scope_of[self.region[new.id]] == scope:
+            self._region = self.region[new.id]
+        node = done.select(old, new)
+        self._region = here
+        return node
 
     def _open(self, parent: int) -> int:
         """A new scope."""

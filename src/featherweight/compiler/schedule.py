@@ -162,7 +162,7 @@ class Schedule:
                 if w is not None and w != u:
                     needs[u].add(w)
         depth = [0] * len(units)
-        for u in sorted(range(len(units)), key=lambda u: units[u][1][0]):
+        for u in _in_order(needs):
             depth[u] = 1 + max((depth[w] for w in needs[u]), default=0)
         needed = set().union(*needs)
 
@@ -197,7 +197,11 @@ class Schedule:
         pieces = [piece for run in runs for piece in _cut(run, [len(units[u][1]) for u in run], self.limit)]
 
         steps: list[Step] = []
-        for piece in _split_at_prefixes(pieces, [self._shape(nodes) for _, nodes in units]):
+        shape = [self._shape(nodes) for _, nodes in units]
+        pieces = _split_at_prefixes(pieces, shape)
+        sizes = [sum(len(units[u][1]) for u in piece) for piece in pieces]
+        joined = _joined([tuple(shape[u] for u in piece) for piece in pieces], sizes, min(SMALL, self.limit))
+        for piece, goes_on in zip(pieces, joined, strict=True):
             (kind, _), nodes = units[piece[0]]
             if kind == "elementary":
                 arguments = list(dict.fromkeys(self.program.args[i][0] for i in nodes))
@@ -207,7 +211,7 @@ class Schedule:
             else:
                 nodes = [i for u in piece for i in units[u][1]]
                 before = steps[-1] if steps else None
-                if isinstance(before, Chunk) and len(before.nodes) + len(nodes) <= min(SMALL, self.limit):
+                if goes_on and isinstance(before, Chunk):
                     before.nodes += nodes
                 else:
                     steps += [Chunk(nodes[k : k + self.limit]) for k in range(0, len(nodes), self.limit)]
@@ -223,6 +227,24 @@ class Schedule:
         return hash(tuple(self.program.op[i] for i in nodes))
 
 
+def _in_order(needs: list[set[int]]) -> list[int]:
+    """Units after all they need."""
+    waits = [len(n) for n in needs]
+    readers: list[list[int]] = [[] for _ in needs]
+    for u, n in enumerate(needs):
+        for w in n:
+            readers[w].append(u)
+    order = [u for u, n in enumerate(waits) if n == 0]
+    for w in order:
+        for u in readers[w]:
+            waits[u] -= 1
+            if waits[u] == 0:
+                order.append(u)
+    if len(order) < len(needs):
+        raise RuntimeError("regions that need each other: passes were woven together that wait for each other")
+    return order
+
+
 def _cut(run: list[int], sizes: list[int], limit: int) -> list[list[int]]:
     """Pieces of a run of units, each within the limit. Long runs are cut by powers of two: then the cuts of
     one pass over a chain fall on the cuts of the others, and its pieces are alike."""
@@ -233,11 +255,29 @@ def _cut(run: list[int], sizes: list[int], limit: int) -> list[list[int]]:
         while end < len(run) and total + sizes[end] <= limit:
             total += sizes[end]
             end += 1
-        if end < len(run) and end - start >= 4:
+        if end < len(run):
             end = start + (1 << (end - start).bit_length() - 1)
         pieces.append(run[start:end])
         start = end
     return pieces
+
+
+def _joined(shapes: list[tuple], sizes: list[int], limit: int) -> list[bool]:
+    """For each piece, whether it is joined to the one before it: small ones are, up to the limit; equal ones by powers
+    of two, apart from others, so that these groups are alike."""
+    joined, start = [], 0
+    for k in range(len(shapes)):
+        equal = k > 0 and shapes[k] == shapes[k - 1]
+        first = k + 1 < len(shapes) and not equal and shapes[k] == shapes[k + 1]  # of several
+        group = max(1, limit // sizes[k])
+        fits = sum(sizes[start : k + 1]) <= limit
+        if equal:
+            goes_on = fits and k - start < 1 << group.bit_length() - 1
+        else:
+            goes_on = k > 0 and fits and not first and (k < 2 or shapes[k - 1] != shapes[k - 2])
+        joined.append(goes_on)
+        start = start if goes_on else k
+    return joined
 
 
 def _split_at_prefixes(runs: list[list[int]], shape: list[int]) -> list[list[int]]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.joints import Joint
-from featherweight.scalar import maximum
+from featherweight.scalar import maximum, weave, where
 from featherweight.spatial import Displacement, Force, Motion, RigidInertia, Transform, Vector
 
 SLOW = 1e-4  # velocity [rad/s or m/s] below which dry friction in a simulation is viscous
+PIECE = 12  # numbers, of which there may be many, that are treated together
 
 
 @dataclass(frozen=True)
@@ -28,20 +29,52 @@ class Tree:
     coupled: bool  # several joints may share a coordinate
     unjoined: Tree | None = None  # of a tree with joined joints: the tree with each joint by itself (see `joined`)
     ground_friction: Any = None  # μ where a parameter gives it
+    weave: Callable[[Hashable], None] | None = None  # told which body a pass has come to, in place of `mark`
+
+    def woven(self) -> Tree:
+        """The same tree, whose passes in one direction are worked off together, body by body: for passes that do not
+        wait for each other. No outward pass may need anything of an inward one. Mimic joints wait for each other."""
+        return self if self.coupled else replace(self, weave=weave())
+
+    def apart(self) -> Tree:
+        """The same tree, each pass for itself."""
+        return replace(self, weave=None)
 
     def outward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every parent before its children."""
         for i in range(1, len(self.parent)):
-            self.mark()
+            self._come_to("outward", i)
             yield i, self.parent[i], self.joints[i]
         self.mark()
 
     def inward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every child before its parent."""
         for i in range(len(self.parent) - 1, 0, -1):
-            self.mark()
+            self._come_to("inward", i)
             yield i, self.parent[i], self.joints[i]
         self.mark()
+
+    def _come_to(self, direction: str, i: int) -> None:
+        if self.weave is None:
+            self.mark()
+        else:
+            self.weave((direction, i))
+
+    def coordinates(self) -> Iterator[int]:
+        """Numbers of the coordinates of v, joint after joint."""
+        for _, _, joint in self.outward():
+            if joint.joint.leader is None:
+                yield from range(joint.v.start, joint.v.stop)
+
+    def chosen(self, condition: Any, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
+        """Numbers of a state, the new ones where the condition holds; piece by piece, so that equal pieces can be equal
+        code."""
+        numbers: list[Any] = []
+        for k, (a, b) in enumerate(zip(new, old, strict=True)):
+            if k % PIECE == 0:
+                self.mark()
+            numbers.append(a if a is b else where(condition, a, b))
+        return numbers
 
     def rootward(self, i: int) -> Iterator[tuple[int, int]]:
         """From body i towards the world: each body with its parent, until the parent is the world."""
@@ -64,6 +97,14 @@ class Tree:
         for i, joint in enumerate(self.joints[1:], start=1):
             bodies.setdefault(joint.v.start, []).append(i)
         return bodies
+
+    @property
+    def depth(self) -> int:
+        """Bodies in a row, at most."""
+        depth = [0] * len(self.parent)
+        for i in range(1, len(self.parent)):
+            depth[i] = depth[self.parent[i]] + 1
+        return max(depth)
 
     def without_gravity(self) -> Tree:
         """The same tree far from everything."""

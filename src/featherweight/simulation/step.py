@@ -100,9 +100,7 @@ def _make(model: Model, means: Means) -> Loop:
         going = clock[1] == 0
         kept = [*extra, *([x_after] if control is not None else [])]
         before = [x[a.name] for a in carry[3:]]
-        rest = [
-            [where(going, new, old) for new, old in zip(a, b, strict=True)] for a, b in zip(kept, before, strict=True)
-        ]
+        rest = [tree.chosen(going, a, b) for a, b in zip(kept, before, strict=True)]
         return [q, v, clock, *rest, list(tau), *records], 0
 
     fingerprint = None
@@ -169,11 +167,15 @@ def _step(
     else:
         records.append([])
     going = status == 0
-    good_state = abs(_sum(new_q) + _sum(new_v)) <= LARGEST
+    total: Any = 0.0
+    for _, _, joint in tree.outward():
+        if joint.joint.leader is None:
+            total = total + _sum(new_q[joint.q]) + _sum(new_v[joint.v])
+    good_state = abs(total) <= LARGEST
     good = going & good_tau & good_state & converged
     reason = where(good_tau, where(good_state, NOT_CONVERGED, DIVERGED), BAD_CONTROL)
     clock = [k + 1.0, where(good, status, where(going, reason, status)), where(good, failed, where(going, k, failed))]
-    state = [[where(good, a, b) for a, b in zip(new, old, strict=True)] for new, old in ((new_q, q), (new_v, v))]
+    state = [tree.chosen(good, new, old) for new, old in ((new_q, q), (new_v, v))]
     return [*state, clock], extra, records
 
 

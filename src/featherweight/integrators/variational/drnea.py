@@ -66,18 +66,20 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
         move[i] = move[parent].seen_from(place.X[i]).then(joint.displacement(place.q, delta))
         log[i] = Log.of(move[i])
         P[i] = tree.I[i] @ log[i].X
-        for child in spinning[i]:
-            P[i] = P[i] + child.spin * delta[child.v.start]
         upright = minimum(upright, move[i].turn.w)
 
     # inward: that momentum where the step begins, projected on the joint, and handed to the parent
-    e: list[Any] = [-x for x in place.start]
+    e: list[Any] = [0] * tree.nv
     spun: list[Any] = [0] * tree.nv
     for i, parent, joint in tree.inward():
+        for child in spinning[i]:
+            P[i] = P[i] + child.spin * delta[child.v.start]
         before, after[i] = log[i].momenta(P[i])
         F[i] = before if F[i] is None else F[i] + before
         for k, s, armature in zip(range(joint.v.start, joint.v.stop), place.S[i], joint.armature, strict=True):
             e[k] = e[k] + s.dot(F[i]) + armature * delta[k]
+            if joint.joint.leader is None:
+                e[k] = e[k] - place.start[k]
         carried = place.X[i].back(F[i])
         F[parent] = carried if F[parent] is None else F[parent] + carried
         if joint.spin is not None:

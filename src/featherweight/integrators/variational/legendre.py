@@ -13,6 +13,7 @@ from typing import Any
 
 from featherweight import algorithms
 from featherweight.model import Tree
+from featherweight.scalar import reciprocal
 from featherweight.spatial import Force
 
 
@@ -26,8 +27,14 @@ def start(
     half = 0.5 * h * h
     pulled = replace(tree, gravity=tree.gravity * -half)
     pushed = None if external is None else [F * -half for F in external]
-    momentum, _ = algorithms.inverse_dynamics(pulled, q, [0] * tree.nv, [h * x for x in v], pushed)
-    return [p + half * f for p, f in zip(momentum, forces, strict=True)]
+    moved: list[Any] = [0] * tree.nv
+    for _, _, joint in tree.outward():
+        moved[joint.v] = [h * x for x in v[joint.v]]
+    momentum, _ = algorithms.inverse_dynamics(pulled, q, [0] * tree.nv, moved, pushed)
+    for _, _, joint in tree.inward():
+        if joint.joint.leader is None:
+            momentum[joint.v] = [p + half * f for p, f in zip(momentum[joint.v], forces[joint.v], strict=True)]
+    return momentum
 
 
 def read_out(
@@ -41,7 +48,13 @@ def read_out(
     half = 0.5 * h * h
     pulled = replace(tree, gravity=tree.gravity * half)
     pushed = after if external is None else [a + F * half for a, F in zip(after, external, strict=True)]
-    tau = [p + half * f for p, f in zip(momentum, forces, strict=True)]
+    tau: list[Any] = [0] * tree.nv
+    for _, _, joint in tree.inward():
+        tau[joint.v] = [p + half * f for p, f in zip(momentum[joint.v], forces[joint.v], strict=True)]
     solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
     moved, _ = solve(pulled, q, [0] * tree.nv, tau, pushed)
-    return [x / h for x in moved]
+    rate = reciprocal(h)
+    for _, _, joint in tree.outward():
+        if joint.joint.leader is None:
+            moved[joint.v] = [x * rate for x in moved[joint.v]]
+    return moved

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, Trial, drnea
 from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.newton import newton_step
-from featherweight.integrators.variational.riqn import answers
+from featherweight.integrators.variational.riqn import answer
+from featherweight.model import Tree
 from featherweight.scalar import known, logical_not, repeat, when, where
 from featherweight.spatial import Force, Vector
 
@@ -22,11 +25,13 @@ NEVER = 1e300
 
 @dataclass(frozen=True)
 class Found:
-    """The last step that was tried, how many were tried after the first, and |e|² of the first."""
+    """The last step that was tried, how many were tried after the first, |e|² of the first, and what one more
+    quasi-Newton step would take from δ."""
 
     trial: Trial
     iterations: Any
     first: Any
+    rest: list[Any]
 
 
 class Search:
@@ -41,13 +46,13 @@ class Search:
 
     def riqn(self, delta: Sequence[Any], at_most: int) -> Found:
         """δ ← δ - M(q)⁻¹ e, until e is small, or, where Newton steps can take over, would not be soon."""
-        first = drnea(self.place, delta)
-        answer, row = answers(self.place, self._large(first.square)), Row(first)
+        first, answers = drnea(self.place, delta), answer(self.place)
+        row = Row(self.place.tree, first)
 
         def turn(carry: list[Any]) -> list[Any]:
-            before = row.trial(carry[:-2])
-            after = drnea(self.place, _less(before.delta, answer(before.e)))
-            return [*row.of(after), before.square, carry[-1] + 1.0]
+            before, y = row.trial(carry[:-2])
+            after = drnea(self.place, self._less(before.delta, answers.outward(y)))
+            return [*row.of(after, answers.inward(after.e)), before.square, carry[-1] + 1.0]
 
         def ends(carry: list[Any]) -> Any:
             square, before = carry[0], carry[-2]
@@ -57,19 +62,21 @@ class Search:
             hopeless = logical_not(soon <= enough)
             return (square <= self.small) | hopeless
 
-        last = repeat(turn, [*row.of(first), NEVER, 0.0], until=ends, at_most=at_most)
-        return Found(row.trial(last[:-2]), last[-1], first.square)
+        last = repeat(turn, [*row.of(first, answers.inward(first.e)), NEVER, 0.0], until=ends, at_most=at_most)
+        trial, y = row.trial(last[:-2])
+        return Found(trial, last[-1], first.square, answers.outward(y))
 
     def broyden(self, delta: Sequence[Any], at_most: int) -> Found:
         """Quasi-Newton steps that learn from each other."""
-        first = drnea(self.place, delta)
-        answer, row = answers(self.place, self._large(first.square)), Row(first)
-        own = len(row.of(first))
+        first, answers = drnea(self.place, delta), answer(self.place)
+        row = Row(self.place.tree, first)
+        begin = row.of(first)
+        own, tree = len(begin), self.place.tree.apart()
 
         def turn(carry: list[Any]) -> list[Any]:
-            before = row.trial(carry[:own])
-            z = [-x for x in answer(before.e)]
-            self.place.tree.mark()
+            before, _ = row.trial(carry[:own])
+            z = [-x for x in answers(before.e)]
+            tree.mark()
             step, steps = Steps(len(delta), carry[own:-1]).next(z)
             after = drnea(self.place, [x + dx for x, dx in zip(before.delta, step, strict=True)])
             return [*row.of(after), *steps.flat(), carry[-1] + 1.0]
@@ -77,31 +84,30 @@ class Search:
         def ends(carry: list[Any]) -> Any:
             return (carry[0] <= self.small) | logical_not(carry[0] < NEVER)
 
-        last = repeat(turn, [*row.of(first), *Steps(len(delta)).flat(), 0.0], until=ends, at_most=at_most)
-        return Found(row.trial(last[:own]), last[-1], first.square)
+        last = repeat(turn, [*begin, *Steps(len(delta)).flat(), 0.0], until=ends, at_most=at_most)
+        return Found(row.trial(last[:own])[0], last[-1], first.square, [0] * len(delta))
 
     def newton(self, delta: Sequence[Any], at_most: int, like: Trial | None = None) -> Found:
         """δ ← δ - α (∂e/∂δ)⁻¹ e, with α = 1, or halved until it makes |e| smaller. The first turn tries δ itself."""
-        row = Row(like or self._unknown())
-        begin = [NEVER, *row.of(self._unknown(delta))[1:]]
-        own = len(begin)
+        row = Row(self.place.tree, like or self._unknown())
+        begin = [NEVER, *row.of(self._unknown(delta), [0.0] * len(delta))[1:]]
 
         def turn(carry: list[Any]) -> list[Any]:
-            best, direction, (alpha, first, count) = row.trial(carry[:own]), carry[own:-3], carry[-3:]
-            trial = drnea(self.place, _less(best.delta, [alpha * x for x in direction]))
+            (best, direction), (alpha, first, count) = row.trial(carry[:-3]), carry[-3:]
+            trial = drnea(self.place, self._less(best.delta, direction, alpha))
             better = trial.square < best.square
             self.place.tree.mark()
             direction = when(better & self._large(trial.square), lambda: self._direction(trial), direction)
-            kept = [where(better, a, b) for a, b in zip(row.of(trial), carry[:own], strict=True)]
+            kept = self.place.tree.chosen(better, row.of(trial, direction), row.of(best, direction))
             first = where(count < 0, trial.square, first)
-            return [*kept, *direction, where(better, 1.0, 0.5 * alpha), first, count + 1.0]
+            return [*kept, where(better, 1.0, 0.5 * alpha), first, count + 1.0]
 
         def ends(carry: list[Any]) -> Any:
             square, alpha, count = carry[0], carry[-3], carry[-1]
             return (count >= 0) & ((square <= self.small) | logical_not(square < NEVER) | (alpha < SHORTEST))
 
-        last = repeat(turn, [*begin, *([0.0] * len(delta)), 1.0, 0.0, -1.0], until=ends, at_most=at_most + 1)
-        return Found(row.trial(last[:own]), last[-1], last[-2])
+        last = repeat(turn, [*begin, 1.0, 0.0, -1.0], until=ends, at_most=at_most + 1)
+        return Found(row.trial(last[:-3])[0], last[-1], last[-2], [0] * len(delta))
 
     def rescued(self, found: Found, near: Any, delta: Sequence[Any], at_most: int) -> Found:
         """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find.
@@ -109,7 +115,7 @@ class Search:
         They go on from what was found if that was near and is upright, else they begin with another δ: the equations
         may have several solutions, and the one that is meant is near where the robot is.
         """
-        row, trial = Row(found.trial), found.trial
+        row, trial = Row(self.place.tree, found.trial), found.trial
 
         def again() -> list[Any]:
             useful = (found.first <= near) & (trial.square <= found.first) & (trial.upright >= LEAST_W)
@@ -120,18 +126,31 @@ class Search:
         self.place.tree.mark()
         failed = logical_not(self.good(trial) & (found.first <= near))
         values = when(failed, again, [*row.of(trial), found.iterations])
-        return Found(row.trial(values[:-1]), values[-1], found.first)
+        rest = list(found.rest)
+        for _, _, joint in self.place.tree.apart().outward():
+            if joint.joint.leader is None:
+                rest[joint.v] = [x if is_zero(x) else where(failed, 0.0, x) for x in rest[joint.v]]
+        return Found(row.trial(values[:-1])[0], values[-1], found.first, rest)
 
     def _large(self, square: Any) -> Any:
         return logical_not(square <= self.small)
 
     def _direction(self, trial: Trial) -> list[Any]:
         """The Newton step, in the coordinates of δ."""
-        tree = self.place.tree
-        step = newton_step(self.place, algorithms.integrate(tree, self.place.q, trial.delta), trial)
+        tree = self.place.tree.apart()
+        place = replace(self.place, tree=tree)
+        step = newton_step(place, algorithms.integrate(tree, place.q, trial.delta), trial)
         for _, _, joint in tree.outward():
             step[joint.v] = joint.joint.rate(trial.delta[joint.v], step[joint.v])
         return step
+
+    def _less(self, x: Sequence[Any], y: Sequence[Any], part: Any = 1.0) -> list[Any]:
+        """x - part y, joint by joint."""
+        z = list(x)
+        for _, _, joint in self.place.tree.outward():
+            if joint.joint.leader is None:
+                z[joint.v] = [a - part * b for a, b in zip(x[joint.v], y[joint.v], strict=True)]
+        return z
 
     def _unknown(self, delta: Sequence[Any] | None = None) -> Trial:
         """A trial before there is any; None for what is not known yet, or zeros to begin with."""
@@ -144,31 +163,50 @@ class Search:
 
 
 class Row:
-    """Trials as lists of numbers, |e|² first, for loops. What is known of one while tracing is known of all."""
+    """Trials as lists of numbers, |e|² first, for loops; with a further number for each coordinate, if there is one.
 
-    def __init__(self, like: Trial) -> None:
-        self.nv = len(like.delta)
-        self.known = [x if x is not None and known(x) else None for x in _numbers(like)]
+    What is known of a trial while tracing is known of all. Body after body: equal bodies can then be equal code.
+    """
 
-    def of(self, trial: Trial) -> list[Any]:
-        return [x for x, fixed in zip(_numbers(trial), self.known, strict=True) if fixed is None]
+    def __init__(self, tree: Tree, like: Trial) -> None:
+        self.bodies = [joint.v if joint.joint.leader is None else slice(0, 0) for joint in tree.joints[1:]]
+        self.nv = tree.nv
+        self.known = [x if x is not None and known(x) else None for x in self._numbers(like, [None] * self.nv)]
 
-    def trial(self, values: Sequence[Any]) -> Trial:
-        """The trial of a list, without what only a Newton step needs."""
+    def of(self, trial: Trial, further: Sequence[Any] | None = None) -> list[Any]:
+        numbers = zip(self._numbers(trial, further), self._fixed(further is not None), strict=True)
+        return [x for x, fixed in numbers if fixed is None]
+
+    def trial(self, values: Sequence[Any]) -> tuple[Trial, list[Any]]:
+        """The trial of a list, without what only a Newton step needs; and what was given further."""
         given = iter(values)
-        numbers = [next(given) if fixed is None else fixed for fixed in self.known]
-        square, upright = numbers[:2]
-        delta, e, spun = (numbers[2 + k * self.nv : 2 + (k + 1) * self.nv] for k in range(3))
-        momenta = numbers[2 + 3 * self.nv :]
-        vectors = [Vector(*momenta[k : k + 3]) for k in range(0, len(momenta), 3)]
-        after = [Force.zero(), *(Force(m, f) for m, f in zip(vectors[::2], vectors[1::2], strict=True))]
-        return Trial(delta, e, square, upright, after, spun, [], [])
+        further_too = len(values) == self.known.count(None)
+        numbers = iter([next(given) if fixed is None else fixed for fixed in self._fixed(further_too)])
+        square, upright = islice(numbers, 2)
+        lists: list[list[Any]] = [[0] * self.nv for _ in range(4 if further_too else 3)]  # δ, e, spun
+        after = [Force.zero()]
+        for v in self.bodies:
+            for own in lists:
+                own[v] = islice(numbers, v.stop - v.start)
+            after.append(Force(Vector(*islice(numbers, 3)), Vector(*islice(numbers, 3))))
+        delta, e, spun, *further = lists
+        return Trial(delta, e, square, upright, after, spun, [], []), further[0] if further else []
 
+    def _numbers(self, trial: Trial, further: Sequence[Any] | None) -> list[Any]:
+        numbers = [trial.square, trial.upright]
+        lists = [trial.delta, trial.e, trial.spun, *([] if further is None else [further])]
+        for v, force in zip(self.bodies, trial.after[1:], strict=True):
+            numbers += [x for own in lists for x in own[v]]
+            numbers += [*force.moment, *force.force]
+        return numbers
 
-def _numbers(trial: Trial) -> list[Any]:
-    momenta = [x for force in trial.after[1:] for vector in force for x in vector]
-    return [trial.square, trial.upright, *trial.delta, *trial.e, *trial.spun, *momenta]
-
-
-def _less(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
-    return [a - b for a, b in zip(x, y, strict=True)]
+    def _fixed(self, further: bool) -> list[Any]:
+        """What is known of each number; without the further ones if there are none."""
+        if further:
+            return self.known
+        kept, k = self.known[:2], 2
+        for v in self.bodies:
+            n = v.stop - v.start
+            kept += self.known[k : k + 3 * n] + self.known[k + 4 * n : k + 4 * n + 6]
+            k += 4 * n + 6
+        return kept
