@@ -2,7 +2,8 @@
 
     python benchmarks/waiting.py [demo] [demo-display] [load] [frames]
 
-Frames are counted in a headless Chromium that draws in software, without a GPU; the server's own rate beside it.
+Frames are counted in a headless Chromium that draws in software, without a GPU: those in which WebGL was called to draw.
+Beside them an empty page of viser, the server's own rate, and how many cores others took while it was measured.
 Results go to benchmarks/results/, those that were not asked for stay as they are.
 """
 
@@ -15,6 +16,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -28,11 +30,17 @@ from featherweight.compiler.target import host
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-SIZES = ((480, 400), (800, 600))  # windows
-COUNT = """new Promise(done => { let n = 0; const began = performance.now();
-  const tick = () => { n++; const t = performance.now() - began;
-    t > 4000 ? done(1000 * n / t) : requestAnimationFrame(tick) };
-  requestAnimationFrame(tick) })"""
+SIZES = ((1024, 640), (1280, 720))  # of the page, in pixels
+WARM, COUNTED = 10.0, 4.0  # s until shaders are compiled and viser has chosen its resolution; s that are counted
+DRAWS = """(() => { window.drawn = 0; let last = null;
+  for (const name of ["clear", "drawElements", "drawArrays", "drawElementsInstanced", "drawArraysInstanced"]) {
+    const plain = WebGL2RenderingContext.prototype[name];
+    WebGL2RenderingContext.prototype[name] = function (...given) {
+      if (document.timeline.currentTime !== last) { last = document.timeline.currentTime; window.drawn++; }
+      return plain.apply(this, given) } } })()"""
+COUNT = """new Promise(done => { const before = window.drawn, began = performance.now();
+  setTimeout(() => done(1000 * (window.drawn - before) / (performance.now() - began)), %d) })"""
+CANVAS = "(() => { const c = document.querySelector('canvas'); return [c.width, c.height] })()"
 
 
 def demo(display: bool) -> dict[str, Any]:
@@ -87,28 +95,83 @@ def load() -> dict[str, Any]:
     return results
 
 
-def frames() -> dict[str, Any]:
-    """Frames a second that the server makes, and that a browser without a GPU draws, while a robot is replayed."""
+def drawn(url: str) -> dict[str, Any]:
+    """Frames a second that a browser without a GPU draws, for windows of several sizes."""
     from viewer.chromium import Page
 
     results = {}
+    for width, height in SIZES:
+        with Page("about:blank", (width, height)) as page:
+            shape = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            page.call("Emulation.setDeviceMetricsOverride", **shape)
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=DRAWS)
+            page.call("Page.navigate", url=url)
+            page.until("document.querySelector('canvas') != null", 60)
+            time.sleep(WARM)
+            before = cores_busy()
+            rate = page.value(COUNT % (1000 * COUNTED))
+            busy, own = ((late - early) / COUNTED for late, early in zip(cores_busy(), before, strict=True))
+            canvas = "×".join(map(str, page.value(CANVAS)))
+        facts = {"frames_a_second": rate, "pixels_drawn": canvas, "cores_taken_by_others": max(0.0, busy - own)}
+        results[f"{width}×{height}"] = facts
+    return results
+
+
+def cores_busy() -> tuple[float, float]:
+    """Seconds of processor time since the start of all things: of all processes, and of the browser's and this one."""
+    tick = os.sysconf("SC_CLK_TCK")
+    spent = list(map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:9]))
+    everything = (sum(spent) - spent[3] - spent[4]) / tick  # without idle and waiting for disks
+    own = 0.0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if b"chrom" in command or process.name == str(os.getpid()):
+            own += (int(fields[11]) + int(fields[12])) / tick
+    return everything, own
+
+
+def frames() -> dict[str, Any]:
+    """Frames a second while a robot is replayed: that the server makes, and that a browser without a GPU draws.
+
+    Of the served page, of the page that is sent to a colleague, and of viser with nothing in it but one thing that moves.
+    """
+    from featherweight.viewer import server as web
+    from viewer.chromium import FLAGS
+
+    results: dict[str, Any] = {"browser_flags": FLAGS}
     for name in ("mini_cheetah", "humanoid"):
-        with standing(name, 2.0).show(block=False, browser=False) as viewer:
+        run = standing(name, 2.0)
+        with run.show(block=False, browser=False) as viewer:
             play, stages = viewer.content.play, viewer.content.play.stages
-            drawn = {}
-            for size in SIZES:
-                with Page(viewer.url, size) as page:
-                    page.until("document.querySelector('canvas') != null", 60)
-                    time.sleep(6)  # shaders are compiled
-                    shape = page.value("[innerWidth, innerHeight]")
-                    drawn["×".join(map(str, shape))] = page.value(COUNT)
+            served = drawn(viewer.url)
             viewer.content.close()
             began = time.perf_counter()
             for k in range(300):
                 play.show((k % 100) / 60)
             made = 300 / (time.perf_counter() - began)
-        results[name] = {"drawn_in_software": drawn, "made_by_the_server": made, "bodies": len(stages[0]._bodies)}
+        with tempfile.TemporaryDirectory() as folder:
+            fw.viewer.export(run, Path(folder) / "page.html")
+            alone = drawn((Path(folder) / "page.html").as_uri())
+        results[name] = {"served": served, "page_of_its_own": alone}
+        results[name] |= {"made_by_the_server": made, "bodies": len(stages[0]._bodies)}
+    viser = __import__("viser")
+    empty = viser.ViserServer(host=web.LOOPBACK, port=0, verbose=False)
+    moving = threading.Event()
+    threading.Thread(target=_move, args=(empty.scene.add_frame("/one", show_axes=False), moving)).start()
+    results["viser_empty"] = drawn(web.address(empty, web.LOOPBACK))
+    moving.set()
+    web.stop(empty)
     return results
+
+
+def _move(handle: Any, stop: threading.Event) -> None:
+    """Something that cannot be seen, 60 times a second: so that the page is drawn again."""
+    while not stop.wait(1 / 60):
+        handle.position = (time.perf_counter() % 1.0, 0.0, 0.0)
 
 
 MEASURES = {
