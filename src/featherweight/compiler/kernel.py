@@ -129,7 +129,9 @@ class Kernel:
                     code = self._code[width] = self._load(width)
                     seconds = time.perf_counter() - start
                     if seconds > 1.0 and not code.from_cache:
-                        kept = "the next process finds it in the cache" if self.fingerprint else "for this process alone"
+                        kept = (
+                            "the next process finds it in the cache" if self.fingerprint else "for this process alone"
+                        )
                         _log.warning("%s: compiled in %.1f s; %s", self.name, seconds, kept)
         return code
 
