@@ -1,8 +1,9 @@
 """What people wait for: `make demo` on a clean clone, a trajectory on the screen, frames a second.
 
-    python benchmarks/waiting.py [demo] [demo-display] [load] [frames]
+    python benchmarks/waiting.py [demo] [demo-display] [load] [frames] [frames-page] [frames-empty]
 
-Frames are counted in a headless Chromium that draws in software, without a GPU; the server's own rate beside it.
+Frames are counted in a headless Chromium that draws in software, without a GPU: those in which WebGL drew. Beside them
+those of an empty page of viser, the server's own rate, and how many cores others took while it was measured.
 Results go to benchmarks/results/, those that were not asked for stay as they are.
 """
 
@@ -15,6 +16,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -28,11 +30,19 @@ from featherweight.compiler.target import host
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-SIZES = ((480, 400), (800, 600))  # windows
-COUNT = """new Promise(done => { let n = 0; const began = performance.now();
-  const tick = () => { n++; const t = performance.now() - began;
-    t > 4000 ? done(1000 * n / t) : requestAnimationFrame(tick) };
-  requestAnimationFrame(tick) })"""
+from viewer import chromium  # noqa: E402
+
+SIZES = ((1024, 640), (1280, 720))  # of the page, in pixels
+WARM, COUNTED = 9.0, 4.0  # s until shaders are compiled and viser has chosen its resolution; s that are counted
+DRAWS = """(() => { window.drawn = 0; let last = null;
+  for (const name of ["clear", "drawElements", "drawArrays", "drawElementsInstanced", "drawArraysInstanced"]) {
+    const plain = WebGL2RenderingContext.prototype[name];
+    WebGL2RenderingContext.prototype[name] = function (...given) {
+      if (document.timeline.currentTime !== last) { last = document.timeline.currentTime; window.drawn++; }
+      return plain.apply(this, given) } } })()"""
+COUNT = """new Promise(done => { const before = window.drawn, began = performance.now();
+  setTimeout(() => done(1000 * (window.drawn - before) / (performance.now() - began)), %d) })"""
+CANVAS = "[...document.querySelectorAll('canvas')].map(c => [c.width, c.height]).sort((a, b) => b[0] - a[0])[0]"
 
 
 def demo(display: bool) -> dict[str, Any]:
@@ -87,28 +97,86 @@ def load() -> dict[str, Any]:
     return results
 
 
-def frames() -> dict[str, Any]:
-    """Frames a second that the server makes, and that a browser without a GPU draws, while a robot is replayed."""
-    from viewer.chromium import Page
-
+def drawn(url: str) -> dict[str, Any]:
+    """Frames a second that a browser without a GPU draws, for windows of several sizes."""
     results = {}
+    for width, height in SIZES:
+        with chromium.Page("about:blank", (width, height)) as page:
+            shape = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            page.call("Emulation.setDeviceMetricsOverride", **shape)
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=DRAWS)
+            page.call("Page.navigate", url=url)
+            page.until("document.querySelector('canvas') != null", 60)
+            time.sleep(WARM)
+            before = cores_busy()
+            rate = page.value(COUNT % (1000 * COUNTED))
+            busy, own = ((late - early) / COUNTED for late, early in zip(cores_busy(), before, strict=True))
+            canvas = "×".join(map(str, page.value(CANVAS)))
+        facts = {"frames_a_second": rate, "pixels_drawn": canvas, "cores_taken_by_others": max(0.0, busy - own)}
+        results[f"{width}×{height}"] = facts
+    return results
+
+
+def cores_busy() -> tuple[float, float]:
+    """Seconds of processor time since the start of all things: of all processes, and of the browser's and this one."""
+    tick = os.sysconf("SC_CLK_TCK")
+    spent = list(map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:9]))
+    everything = (sum(spent) - spent[3] - spent[4]) / tick  # without idle and waiting for disks
+    own = 0.0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if b"chrom" in command or process.name == str(os.getpid()):
+            own += (int(fields[11]) + int(fields[12])) / tick
+    return everything, own
+
+
+def frames() -> dict[str, Any]:
+    """Frames a second while a robot is replayed: that the server makes, and that a browser without a GPU draws."""
+    results: dict[str, Any] = {"browser_flags": chromium.FLAGS}
     for name in ("mini_cheetah", "humanoid"):
         with standing(name, 2.0).show(block=False, browser=False) as viewer:
             play, stages = viewer.content.play, viewer.content.play.stages
-            drawn = {}
-            for size in SIZES:
-                with Page(viewer.url, size) as page:
-                    page.until("document.querySelector('canvas') != null", 60)
-                    time.sleep(6)  # shaders are compiled
-                    shape = page.value("[innerWidth, innerHeight]")
-                    drawn["×".join(map(str, shape))] = page.value(COUNT)
+            results[name] = {"drawn_in_software": drawn(viewer.url), "bodies": len(stages[0]._bodies)}
             viewer.content.close()
             began = time.perf_counter()
             for k in range(300):
                 play.show((k % 100) / 60)
-            made = 300 / (time.perf_counter() - began)
-        results[name] = {"drawn_in_software": drawn, "made_by_the_server": made, "bodies": len(stages[0]._bodies)}
+            results[name]["made_by_the_server"] = 300 / (time.perf_counter() - began)
     return results
+
+
+def frames_of_page() -> dict[str, Any]:
+    """Frames a second that are drawn of the page that is sent to a colleague; it is written with 30."""
+    results = {}
+    for name in ("mini_cheetah", "humanoid"):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            fw.viewer.export(standing(name, 2.0), page)
+            results[name] = {"drawn_in_software": drawn(page.as_uri()), "megabytes": page.stat().st_size / 1e6}
+    return results
+
+
+def frames_of_nothing() -> dict[str, Any]:
+    """Frames a second of viser as it comes, with nothing in it but one thing that moves and cannot be seen."""
+    import viser
+
+    server, stop = viser.ViserServer(host="127.0.0.1", port=0, verbose=False), threading.Event()
+    threading.Thread(target=_move, args=(server.scene.add_frame("/one", show_axes=False), stop)).start()
+    try:
+        return {"drawn_in_software": drawn(f"http://127.0.0.1:{server.get_port()}")}
+    finally:
+        stop.set()
+        server.stop()
+
+
+def _move(handle: Any, stop: threading.Event) -> None:
+    """Something that cannot be seen, 60 times a second: so that the page is drawn again."""
+    while not stop.wait(1 / 60):
+        handle.position = (time.perf_counter() % 1.0, 0.0, 0.0)
 
 
 MEASURES = {
@@ -116,6 +184,8 @@ MEASURES = {
     "demo-display": lambda: demo(display=True),
     "load": load,
     "frames": frames,
+    "frames-page": frames_of_page,
+    "frames-empty": frames_of_nothing,
 }
 
 

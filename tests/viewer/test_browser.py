@@ -19,6 +19,7 @@ from viewer.chromium import Page, found  # noqa: E402
 pytestmark = pytest.mark.skipif(found() is None, reason="there is no Chromium on this machine")
 
 SIZE = (620, 560)
+SMOOTHED = "document.querySelector('canvas').getContext('webgl2').getContextAttributes().antialias"
 PANELS = 215  # pixels from the top that viser may write on
 
 
@@ -65,6 +66,7 @@ def test_it_renders_the_slider_moves_the_robot_and_nothing_complains(fall: fw.Tr
             assert after.sum() > 50, "the link hangs below"
             assert replay._t == pytest.approx(1.2, abs=0.05)
             assert replay.play.stages[0].frame == len(replay.play.motions[0]) - 1
+            assert page.value(SMOOTHED) is False, "there is no GPU here"
             assert not page.complaints
             asked = [url for url in page.requests if not url.startswith(("data:", "blob:", viewer.url))]
             assert not asked, "only this machine is asked for anything"

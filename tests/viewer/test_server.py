@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,8 @@ import pytest
 import featherweight as fw
 
 pytest.importorskip("viser")
+from featherweight.looks import Mesh
+from featherweight.viewer.unlit import unlit
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +107,7 @@ def test_bodies_are_moved_to_where_kinematics_has_them() -> None:
         for frame in range(20):
             stage.show(frame)
             for body, handle in stage._bodies.items():
-                np.testing.assert_allclose(handle.position, poses.position[frame, body])
+                np.testing.assert_allclose(handle.position, stage._units * poses.position[frame, body])
                 w, x, y, z = handle.wxyz
                 R = np.array(fw.Placement(quat=(x, y, z, w)).rotation, dtype=float)
                 np.testing.assert_allclose(R, poses.rotation[frame, body], atol=1e-12)
@@ -119,7 +123,56 @@ def test_robots_side_by_side_have_their_own_ground_unless_it_is_level() -> None:
     with fw.viewer.show([run, run], block=False, browser=False) as viewer:
         names = set(viewer.server.scene._handle_from_node_name)
     assert {"/robot0/ground/0", "/robot1/ground/0"} <= names
-    assert sum(name.startswith("/ground/0/") for name in names) == 2  # the fields of one chessboard
+    assert [name for name in names if name.startswith("/ground/")] == ["/ground/0"]  # one chessboard for both
+
+
+def test_the_camera_sees_nothing_as_near_as_the_sheet_that_viser_lays_over_the_window(swing: fw.Trajectory) -> None:
+    with swing.show(block=False, browser=False) as viewer:
+        camera = viewer.server.initial_camera
+        distance = np.linalg.norm(camera.position - camera.look_at)
+        assert 1 < camera.near < distance / 5
+        assert camera.far > 5 * distance
+
+
+def test_a_robot_that_walks_far_is_drawn_as_large_as_one_that_stands() -> None:
+    model = fw.robots.mini_cheetah()
+    q = np.tile(model.neutral(), (2, 1))
+    q[1, 0] += 50.0
+    zero = np.zeros((2, model.nv))
+    run = fw.Trajectory(
+        model, np.array([0.0, 10.0]), q, zero, zero[1:], np.zeros((1, 16, 3)), np.array(0, np.uint8), np.array(-1)
+    )
+    still = fw.Trajectory(
+        model, np.array([0.0]), q[:1], zero[:1], zero[:0], np.zeros((0, 16, 3)), np.array(0, np.uint8), np.array(-1)
+    )
+    with (
+        fw.viewer.show([run], block=False, browser=False) as far,
+        fw.viewer.show(still, block=False, browser=False) as near,
+    ):
+        assert far.content.play.stages[0]._units == near.content.play.stages[0]._units
+        assert far.server.initial_camera.far > 50.0 * far.content.play.stages[0]._units
+
+
+def test_pages_do_not_smooth_edges_without_a_gpu(swing: fw.Trajectory, tmp_path: Path) -> None:
+    with swing.show(block=False, browser=False) as viewer:
+        served = urllib.request.urlopen(viewer.url, timeout=10).read().decode()
+    swing_page = tmp_path / "swing.html"
+    fw.viewer.export(swing, swing_page)
+    for page in (served, swing_page.read_text()):
+        assert page.count("antialias: false") == 1
+        assert page.index("antialias: false") < page.index("<script data-p")
+
+
+def test_a_mesh_without_light_is_a_file_that_others_read() -> None:
+    trimesh = pytest.importorskip("trimesh")
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
+    faces = np.array([[0, 1, 2], [0, 2, 3]])
+    data = unlit(Mesh(vertices, faces), np.full((4, 3), 0.5))
+    read = trimesh.load(io.BytesIO(data), file_type="glb", force="mesh", process=False)
+    np.testing.assert_array_equal(read.vertices, vertices)
+    np.testing.assert_array_equal(read.faces, faces)
+    colors = np.frombuffer(data[-48 - 24 : -24], "<f4")  # between the vertices and the faces
+    np.testing.assert_allclose(colors, 0.5**2.2, rtol=1e-6)
 
 
 def test_sliders_pose_a_robot_within_its_limits() -> None:
@@ -138,7 +191,7 @@ def test_a_run_can_be_shown_while_it_is_computed() -> None:
         run = fw.simulate(model, [1.0, 0.5], [0.0, 0.0], duration=1.0, dt=1e-3, watch=live)
         (stage,) = live._play.stages
         expected = fw.forward_kinematics(model, run.q[-1]).position[2]
-        np.testing.assert_allclose(stage._bodies[2].position, expected)
+        np.testing.assert_allclose(stage._bodies[2].position, stage._units * expected)
     with pytest.raises(ValueError, match="speed: expected a number > 0 or None, got 0"):
         fw.viewer.Live(model, speed=0, browser=False)
 

@@ -151,9 +151,8 @@ class Kernel:
                     code = self._code[width] = self._load(width)
                     seconds = time.perf_counter() - start
                     if seconds > 1.0 and not code.from_cache:
-                        _log.warning(
-                            "%s: compiled in %.1f s; the next process finds it in the cache", self.name, seconds
-                        )
+                        kept = "the next process finds it in the cache" if self._key() else "for this process alone"
+                        _log.warning("%s: compiled in %.1f s; %s", self.name, seconds, kept)
         return code
 
     def _load(self, width: int) -> Code:

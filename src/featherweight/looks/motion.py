@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,11 @@ class Motion:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def start(self) -> Motion:
+        """The first frame alone."""
+        arrays = ("t", "index", "rotation", "position", "com", "points", "force")
+        return replace(self, **{name: getattr(self, name)[:1] for name in arrays})
 
 
 def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> Motion:

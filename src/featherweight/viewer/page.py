@@ -11,6 +11,7 @@ import numpy as np
 from featherweight.simulation import Trajectory
 from featherweight.viewer import server as web
 from featherweight.viewer.play import Play
+from featherweight.viewer.software import prepared
 
 RATE = 30.0  # frames a second
 
@@ -39,6 +40,6 @@ def export(
         for t in times:
             play.show(float(t))
             recording.insert_sleep(1 / rate)
-        Path(path).write_text(recording.as_html(), encoding="utf-8")
+        Path(path).write_text(prepared(recording.as_html()), encoding="utf-8")
     finally:
         web.stop(server)

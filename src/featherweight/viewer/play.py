@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from featherweight.contact import Plane, Surface
-from featherweight.looks import Motion, bounds, motion_of, shapes_of
+from featherweight.looks import Motion, Shape, bounds, motion_of, shapes_of
 from featherweight.simulation import Trajectory
-from featherweight.viewer.stage import Stage, add_ground, add_light
+from featherweight.viewer.scenery import UNITS, add_camera, add_ground, add_light
+from featherweight.viewer.stage import Stage
 
 RATE = 60.0  # frames of a trajectory a second
 
@@ -27,25 +28,26 @@ class Play:
         looks = [shapes_of(motion.model) for motion in self.motions]
         spans = [bounds(motion, look) for motion, look in zip(self.motions, looks, strict=True)]
         extents = [high - low for low, high in spans]
-        size = max(float(np.median([extent.max() for extent in extents])), 1e-3)
+        way = max(float(np.median([extent.max() for extent in extents])), 1e-3)
+        size = max(float(np.median([_size(*one) for one in zip(self.motions, looks, strict=True)])), 1e-3)
         pitch = 1.15 * max(float(extent[1]) for extent in extents) + 0.3 * size
-        scene, self.stages = server.scene, []
+        units, scene, self.stages = UNITS / size, server.scene, []
         for k, (motion, look, one) in enumerate(zip(self.motions, looks, trajectories, strict=True)):
             offset = np.array([0.0, -k * pitch, 0.0])
             stage = Stage(scene, f"/robot{k}", motion, look, one.ground, size, offset)
             own = [surface for surface in one.ground if not _is_level(surface)]
-            add_ground(scene, f"/robot{k}/ground", own, motion.com[0], 3 * size)
+            add_ground(scene, f"/robot{k}/ground", own, motion.com[0], 3 * way, units)
             if k < len(labels):
-                top = spans[k][1][2] + 0.12 * size
-                scene.add_label(f"/robot{k}/label", labels[k], position=(*motion.com[0][:2], top))
+                above = np.array([*motion.com[0][:2], spans[k][1][2] + 0.12 * size])
+                scene.add_label(f"/robot{k}/label", labels[k], position=units * above)
             self.stages.append(stage)
         low = np.min([low for low, _ in spans], axis=0) - [0, pitch * (len(spans) - 1), 0]
         high = np.max([high for _, high in spans], axis=0)
         middle, width = (low + high) / 2, float(np.linalg.norm(high - low))
         add_light(scene)
         level = {repr(surface): surface for one in trajectories for surface in one.ground if _is_level(surface)}
-        add_ground(scene, "/ground", list(level.values()), middle, 3 * width)
-        _look(server, middle, width, high - low)
+        add_ground(scene, "/ground", list(level.values()), middle, 3 * width, units)
+        add_camera(server, middle, high - low, units)
         server.gui.set_panel_label(" | ".join(labels) or self.motions[0].model.name)
         self.duration = max(float(motion.t[-1]) for motion in self.motions)
         self.show(0.0)
@@ -61,12 +63,7 @@ def _is_level(surface: Surface) -> bool:
     return isinstance(surface, Plane) and tuple(surface.normal) == (0.0, 0.0, 1.0)
 
 
-def _look(server: Any, middle: np.ndarray, width: float, extent: np.ndarray) -> None:
-    """A camera in front, a little to the side; across the plane of what is flat."""
-    direction = np.array([1.0, -1.0, 0.5])
-    if extent[0] < 0.2 * extent.max():
-        direction = np.array([1.0, -0.2, 0.15])
-    elif extent[1] < 0.2 * extent.max():
-        direction = np.array([0.2, -1.0, 0.15])
-    server.initial_camera.position = middle + 0.8 * width * direction / np.linalg.norm(direction)
-    server.initial_camera.look_at = middle
+def _size(motion: Motion, look: Sequence[Shape]) -> float:
+    """The longest edge of a robot's box as it begins [m]."""
+    low, high = bounds(motion.start(), look)
+    return float(np.max(high - low))

@@ -1,15 +1,17 @@
-"""A robot on viser's stage: meshes that move with its bodies, forces as arrows, the centre of mass, the ground."""
+"""A robot on viser's stage: meshes that move with its bodies, forces as arrows, the centre of mass."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from featherweight.contact import Plane, Surface
-from featherweight.looks import Mesh, Motion, Shape, ball, cylinder, terrain_of
+from featherweight.looks import Mesh, Motion, Shape, ball, cylinder
+from featherweight.viewer.scenery import UNITS, add_mesh, enlarged, with_edges
 
 FORCE, COM = (214, 39, 40), (240, 196, 25)  # colours
 LONGEST = 1.0  # arrow, in robots' sizes
@@ -17,7 +19,10 @@ FAINT = 0.004  # arrows below this share of the robot's size are not drawn
 
 
 class Stage:
-    """One robot under a name in viser's tree, somewhere beside others."""
+    """One robot under a name in viser's tree, somewhere beside others.
+
+    It is given everything in metres, and gives viser all of it in viser's units, `UNITS` for a robot's size.
+    """
 
     def __init__(
         self,
@@ -29,29 +34,30 @@ class Stage:
         size: float,
         offset: np.ndarray,
     ) -> None:
-        self._motion, self._size, self._forces_wanted = motion, size, True
+        self._units, self._forces_wanted = UNITS / size, True
+        self._motion = self._enlarged(motion)
         self._floor = next((surface for surface in ground if isinstance(surface, Plane)), None)
-        scene.add_frame(name, show_axes=False, position=offset)
+        scene.add_frame(name, show_axes=False, position=self._units * offset)
         self._bodies = {
             body: scene.add_frame(f"{name}/bodies/{body}", show_axes=False)
             for body in sorted({shape.body for shape in shapes})
         }
-        parts: dict[tuple[Any, ...], list[Mesh]] = defaultdict(list)
+        parts: dict[tuple[int, Any], list[Mesh]] = defaultdict(list)
         for shape in shapes:
-            parts[shape.body, shape.color, _has_edges(shape.mesh)].append(shape.mesh)
-        for k, ((body, color, _), meshes) in enumerate(parts.items()):
-            _add_mesh(scene, f"{name}/bodies/{body}/{k}", Mesh.joined(meshes), color)
+            parts[shape.body, shape.color].append(enlarged(with_edges(shape.mesh), self._units))
+        for k, ((body, color), meshes) in enumerate(parts.items()):
+            add_mesh(scene, f"{name}/bodies/{body}/{k}", Mesh.joined(meshes), color)
         self._forces: Any = None
         if motion.points.size:
-            width = 0.008 * size
+            width = 0.008 * UNITS
             self._forces = scene.add_arrows(
                 f"{name}/forces", np.zeros((1, 2, 3)), FORCE,
                 shaft_radius=width, head_radius=2.5 * width, head_length=5 * width, visible=False,
             )  # fmt: skip
-        dot, disc = ball(0.025 * size), cylinder(0.025 * size, 0.002 * size)
+        dot, disc = ball(0.025 * UNITS), cylinder(0.025 * UNITS, 0.002 * UNITS)
         self._com = scene.add_mesh_simple(f"{name}/com", dot.vertices, dot.faces, color=COM, visible=False)
         self._below = scene.add_mesh_simple(f"{name}/below", disc.vertices, disc.faces, color=COM, visible=False)
-        self._newtons = max(motion.model.weight, 1e-9) / (0.4 * size)  # for each metre of an arrow
+        self._newtons = max(motion.model.weight, 1e-9) / (0.4 * UNITS)  # for each unit of an arrow
         self.frame = -1
 
     def show(self, frame: int) -> None:
@@ -72,7 +78,7 @@ class Stage:
 
     def replace(self, motion: Motion) -> None:
         """Show the first frame of another motion of the same robot."""
-        self._motion, self.frame = motion, -1
+        self._motion, self.frame = self._enlarged(motion), -1
         self.show(0)
 
     def show_forces(self, wanted: bool) -> None:
@@ -85,11 +91,16 @@ class Stage:
         """The centre of mass and the point below it, or not."""
         self._com.visible = self._below.visible = wanted
 
+    def _enlarged(self, motion: Motion) -> Motion:
+        """From metres to viser's units."""
+        u = self._units
+        return replace(motion, position=u * motion.position, com=u * motion.com, points=u * motion.points)
+
     def _on_floor(self, place: np.ndarray, points: np.ndarray) -> np.ndarray:
         """The place straight below, on the ground's plane, or as low as the lowest contact point."""
         x, y, z = place
         if self._floor is not None and abs(self._floor.normal[2]) > 1e-6:
-            n, p = np.array(self._floor.normal), np.array(self._floor.point)
+            n, p = np.array(self._floor.normal), self._units * np.array(self._floor.point)
             return np.array([x, y, p[2] - (n[0] * (x - p[0]) + n[1] * (y - p[1])) / n[2]])
         return np.array([x, y, points[:, 2].min() if len(points) else z])
 
@@ -97,51 +108,9 @@ class Stage:
         """Tails and tips (n, 2, 3) of the forces that can be seen."""
         force, points = self._motion.force[frame], self._motion.points[frame]
         length = np.linalg.norm(force, axis=1) / self._newtons
-        seen = length > FAINT * self._size
-        short = force[seen] / self._newtons / np.maximum(1.0, length[seen] / (LONGEST * self._size))[:, None]
+        seen = length > FAINT * UNITS
+        short = force[seen] / self._newtons / np.maximum(1.0, length[seen] / (LONGEST * UNITS))[:, None]
         return np.stack([points[seen], points[seen] + short], axis=1).astype(np.float32)
-
-
-def add_ground(scene: Any, name: str, surfaces: Sequence[Surface], center: np.ndarray, size: float) -> None:
-    """Surfaces as meshes under a name in viser's tree; planes are tiled."""
-    for k, ground in enumerate(terrain_of(surfaces, center, size)):
-        if ground.plane is None:
-            _add_mesh(scene, f"{name}/{k}", ground.mesh, ground.color, "double")
-            continue
-        for shade, mesh in zip((1.0, 0.93), _tiles(ground.size), strict=True):
-            color = tuple(shade * x for x in ground.color)
-            _add_mesh(scene, f"{name}/{k}/{shade}", mesh.moved(*ground.plane), color, "double")
-
-
-def add_light(scene: Any) -> None:
-    """Light from all sides, and a lamp. No shadows: without a GPU they take longer than all the rest."""
-    scene.configure_environment_map(None)
-    scene.configure_default_lights(False)
-    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(190, 190, 195), intensity=2.2)
-    scene.add_light_directional("/light/lamp", intensity=1.6, position=(2.0, -3.0, 6.0))
-
-
-def _add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: str = "front") -> None:
-    rgb = tuple(round(255 * x) for x in color)
-    scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=rgb, flat_shading=_has_edges(mesh), side=side)
-
-
-def _has_edges(mesh: Mesh) -> bool:
-    """Boxes have; what has many small faces is smooth."""
-    return len(mesh.faces) < 40
-
-
-def _tiles(size: float) -> tuple[Mesh, Mesh]:
-    """A square as a chessboard: its white and its black fields, a round number wide."""
-    cell = 10.0 ** np.floor(np.log10(size / 8))
-    n = int(np.ceil(size / 2 / cell))
-    fields: tuple[list[Mesh], list[Mesh]] = ([], [])
-    corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
-    for i in range(-n, n):
-        for j in range(-n, n):
-            square = Mesh(corners * cell, np.array([(0, 1, 2), (0, 2, 3)]))
-            fields[(i + j) % 2].append(square.moved(np.eye(3), np.array([i, j, 0]) * cell))
-    return Mesh.joined(fields[0]), Mesh.joined(fields[1])
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:

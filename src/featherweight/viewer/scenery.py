@@ -1,0 +1,92 @@
+"""What is around a robot on viser's stage: the ground, the light, the camera.
+
+Made to be drawn without a GPU as well, where every triangle and every shaded pixel takes its time. viser lays a sheet
+for a background picture over the whole window, one of its units before the camera, and draws it even if there is none.
+So a robot is `UNITS` of these units large, and the camera sees nothing that is nearer than the sheet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from featherweight.contact import Surface
+from featherweight.looks import Mesh, terrain_of
+from featherweight.viewer.unlit import unlit
+
+UNITS = 20.0  # of viser, in a robot's size
+NEAREST = 1.05  # units from the camera that are seen: beyond the sheet at 1
+TILES = 16  # along an edge of the ground, or some fewer
+SHADES = (1.0, 0.93)  # of the two kinds of tiles
+
+
+def add_ground(
+    scene: Any, name: str, surfaces: Sequence[Surface], center: np.ndarray, size: float, units: float
+) -> None:
+    """Surfaces as meshes under a name in viser's tree, `units` for each metre; planes are tiled and have no shading."""
+    for k, ground in enumerate(terrain_of(surfaces, center, size)):
+        if ground.plane is None:
+            add_mesh(scene, f"{name}/{k}", enlarged(with_edges(ground.mesh), units), ground.color, "double")
+            continue
+        fields = _tiles(ground.size)
+        colors = [
+            np.tile(shade * np.array(ground.color), (len(f.vertices), 1))
+            for shade, f in zip(SHADES, fields, strict=True)
+        ]
+        board = Mesh.joined(list(fields)).moved(*ground.plane)
+        scene.add_glb(f"{name}/{k}", unlit(enlarged(board, units), np.concatenate(colors)))
+
+
+def add_light(scene: Any) -> None:
+    """Light from all sides, and a lamp. No shadows: without a GPU they take longer than all the rest."""
+    scene.configure_environment_map(None)
+    scene.configure_default_lights(False)
+    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(190, 190, 195), intensity=2.2)
+    scene.add_light_directional("/light/lamp", intensity=1.6, position=(2.0, -3.0, 6.0))
+
+
+def add_camera(server: Any, middle: np.ndarray, extent: np.ndarray, units: float) -> None:
+    """In front, a little to the side; across the plane of what is flat."""
+    direction = np.array([1.0, -1.0, 0.5])
+    if extent[0] < 0.2 * extent.max():
+        direction = np.array([1.0, -0.2, 0.15])
+    elif extent[1] < 0.2 * extent.max():
+        direction = np.array([0.2, -1.0, 0.15])
+    width, camera = float(np.linalg.norm(extent)), server.initial_camera
+    camera.position = units * (middle + 0.8 * width * direction / np.linalg.norm(direction))
+    camera.look_at = units * middle
+    camera.near, camera.far = NEAREST, max(camera.far, 20 * width * units)
+
+
+def add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: str = "front") -> None:
+    """Triangles of one colour, lit."""
+    rgb = tuple(round(255 * x) for x in color)
+    scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=rgb, side=side)
+
+
+def enlarged(mesh: Mesh, units: float) -> Mesh:
+    """From metres to viser's units."""
+    return Mesh(units * mesh.vertices, mesh.faces)
+
+
+def with_edges(mesh: Mesh) -> Mesh:
+    """Faces of a mesh that has few, like a box, do not share vertices: so it has edges. What has many is smooth."""
+    if len(mesh.faces) >= 40:
+        return mesh
+    return Mesh(mesh.vertices[mesh.faces.ravel()], np.arange(3 * len(mesh.faces)).reshape(-1, 3))
+
+
+def _tiles(size: float) -> tuple[Mesh, Mesh]:
+    """A square as a chessboard: its white and its black fields, 1, 2 or 5 times a power of ten wide."""
+    power = 10.0 ** np.floor(np.log10(size / TILES))
+    cell = power * next(step for step in (1, 2, 5, 10) if step * power * TILES >= size)
+    n = int(np.ceil(size / 2 / cell))
+    fields: tuple[list[Mesh], list[Mesh]] = ([], [])
+    corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
+    for i in range(-n, n):
+        for j in range(-n, n):
+            square = Mesh(corners * cell, np.array([(0, 1, 2), (0, 2, 3)]))
+            fields[(i + j) % 2].append(square.moved(np.eye(3), np.array([i, j, 0]) * cell))
+    return Mesh.joined(fields[0]), Mesh.joined(fields[1])
