@@ -11,7 +11,7 @@ from featherweight.compiler.schedule import Turn
 if TYPE_CHECKING:
     from featherweight.compiler.emit import Lanes
 
-FEW = 128  # moves that are written out
+FEW = 48  # moves that are written out
 
 
 def emit_turn(turn: Turn, lanes: Lanes) -> list[str]:

@@ -71,7 +71,7 @@ class ByPushes(Coupling):
             pushed = partial(contact.pushed, impulses[3 * k : 3 * k + 3], dict(s))
             s.update(zip(contact.dofs, when(touches, pushed, [s[d] for d in contact.dofs]), strict=True))
         for joint, impulse in zip(self.joints, impulses[3 * len(self.contacts) :], strict=True):
-            s.update(zip(joint.dofs, joint.pushed(impulse, s), strict=True))
+            s.update(zip(joint.dofs, joint.pushed([impulse], s), strict=True))
         return [s[d] for d in self.dofs]
 
     def sweep(self, shared: list[Any], impulses: list[Any]) -> tuple[list[Any], list[Any], Any]:
@@ -135,7 +135,7 @@ class ByVelocities(Coupling):
     def _moved(self, e: list[list[Any]], s: dict[int, Any], impulses: Sequence[Any]) -> list[Any]:
         """Velocities after the rows of joints got these impulses."""
         for joint, impulse in zip(self.joints, impulses[3 * len(self.contacts) :], strict=True):
-            s.update(zip(joint.dofs, joint.pushed(impulse, s), strict=True))
+            s.update(zip(joint.dofs, joint.pushed([impulse], s), strict=True))
         return self._with(e, s)
 
     def _with(self, e: list[list[Any]], s: dict[int, Any]) -> list[Any]:
@@ -179,7 +179,7 @@ class ByVelocities(Coupling):
         for k, contact in enumerate(self.contacts):
             s.update(zip(contact.dofs, contact.pushed(impulses[3 * k : 3 * k + 3], s), strict=True))
         for joint, impulse in zip(self.joints, impulses[3 * len(self.contacts) :], strict=True):
-            s.update(zip(joint.dofs, joint.pushed(impulse, s), strict=True))
+            s.update(zip(joint.dofs, joint.pushed([impulse], s), strict=True))
         return s
 
     def slip(self, shared: Sequence[Any], k: int) -> tuple[Any, Any]:

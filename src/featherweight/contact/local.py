@@ -10,7 +10,7 @@ With w = v⁺ - v*, y = λ - ρ w and any ρ > 0, the laws of a contact are (Ala
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.scalar import logical_not, maximum, minimum, sqrt, when, where
@@ -56,6 +56,12 @@ class Contact:
         n = len(dofs)
         rows, rest = [list(values[k * n : (k + 1) * n]) for k in range(6)], values[6 * n :]
         return Contact(dofs, mu, rows[:3], rows[3:], list(rest[:6]), list(rest[6:12]), list(rest[12:15]))
+
+    def only_if(self, acts: Any) -> Contact:
+        """The same, or one that is nowhere near and weighs something."""
+        T, Y = ([[where(acts, x, 0.0) for x in row] for row in rows] for rows in (self.T, self.Y))
+        e, G = [where(acts, x, 0.0) for x in self.e], [where(acts, x, 1.0) for x in self.G]
+        return replace(self, T=T, Y=Y, e=e, G=G)
 
     def velocity(self, change: Sequence[Any]) -> list[Any]:
         """G Δλ: what a change of its own impulse does to its velocity."""
@@ -192,16 +198,23 @@ class JointRow:
     def mass(self) -> Any:
         return self.inverse
 
-    def pushed(self, impulse: Any, s: dict[int, Any]) -> list[Any]:
+    def only_if(self, acts: Any) -> JointRow:
+        T, Y, e = ([[where(acts, x, 0.0) for x in row] for row in rows] for rows in (self.T, self.Y, [self.e]))
+        return replace(self, T=T, Y=Y, e=e[0])
+
+    def error(self, s: dict[int, Any]) -> list[Any]:
+        return [self.e[0] + dot(self.T[0], [s[d] for d in self.dofs])]
+
+    def pushed(self, impulse: Sequence[Any], s: dict[int, Any]) -> list[Any]:
         """s with the share of an impulse, by its degrees of freedom."""
-        return [s[d] + y * impulse for d, y in zip(self.dofs, self.Y[0], strict=True)]
+        return [s[d] + y * impulse[0] for d, y in zip(self.dofs, self.Y[0], strict=True)]
 
     def again(self, own: Any, s: dict[int, Any], worst: Any) -> list[Any]:
         """s, the impulse and the worst error after this row was solved again."""
-        e = self.e[0] + dot(self.T[0], [s[d] for d in self.dofs])
+        (e,) = self.error(s)
         new = maximum(own - e * self.inverse, 0.0)
         error = (new - own) * self.G
-        return [*self.pushed(new - own, s), new, maximum(worst, error * error)]
+        return [*self.pushed([new - own], s), new, maximum(worst, error * error)]
 
     def law(self, own: Sequence[Any], w: Sequence[Any]) -> Law:
         """As of a contact without friction."""

@@ -1,0 +1,47 @@
+"""Links that lie on the ground with both ends: sweeps over one contact after the other go in circles or creep there."""
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+
+STANCE = np.tile([0.0, -0.8, 1.6], 4)
+
+
+def hold(t, q, v, state, parameters):
+    return [0.0] * 6 + [60.0 * (s - x) - 2.0 * u for s, x, u in zip(STANCE, q[7:], v[6:], strict=True)], state
+
+
+def tumbling(lanes, seed):
+    """Mini Cheetahs with 16 points, thrown."""
+    model = fw.robots.mini_cheetah(rotors="armature", friction=0.0, points="all")
+    rng = np.random.default_rng(seed)
+    q = np.tile(model.neutral(), (lanes, 1))
+    q[:, 2], q[:, 7:] = rng.uniform(0.37, 0.77, lanes), STANCE + 0.3 * rng.normal(size=(lanes, 12))
+    turned = 0.3 * rng.normal(size=(lanes, 4)) + [0, 0, 0, 1]
+    q[:, 3:7] = turned / np.linalg.norm(turned, axis=1, keepdims=True)
+    return model, q, 0.5 * rng.normal(size=(lanes, 18))
+
+
+@pytest.mark.parametrize("control", [None, fw.compiled(hold)], ids=["limp", "held"])
+def test_robots_that_tumble_converge(control):
+    model, q, v = tumbling(64, seed=1)
+    contact = fw.contact.Impulse()
+    run = fw.rollout(model, q, v, steps=500, dt=1e-3, control=control, contact=contact)
+    assert not run.status.any()
+    assert np.nanmax(run.solver[..., 1]) <= contact.tolerance
+    assert np.nanmax(run.solver[..., 0]) > 20  # some of them are hard
+
+    # sweeps alone do not get there
+    sweeps = fw.rollout(model, q, v, steps=500, dt=1e-3, control=control, contact=fw.contact.Impulse(iterations=20))
+    assert np.count_nonzero(sweeps.status) > 6
+
+
+def test_a_lane_is_not_changed_by_others_that_search():
+    model, q, v = tumbling(16, seed=2)
+    contact = fw.contact.Impulse()
+    many = fw.rollout(model, q, v, steps=300, dt=1e-3, contact=contact)
+    assert (many.solver[..., 0] > 20).any(axis=1).any()
+    for k in np.flatnonzero((many.solver[..., 0] > 20).any(axis=1))[:3]:
+        one = fw.rollout(model, q[k], v[k], steps=300, dt=1e-3, contact=contact)
+        assert np.array_equal(one.q, many.q[k]) and np.array_equal(one.solver, many.solver[k], equal_nan=True)
