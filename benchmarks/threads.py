@@ -12,7 +12,7 @@ from typing import Any
 
 import featherweight as fw
 
-PASSES = 12
+PASSES = 30
 
 
 class Pairs:

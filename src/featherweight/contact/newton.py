@@ -23,7 +23,10 @@ from featherweight.scalar import absolute, cos, logical_not, maximum, minimum, r
 STEPS = 20  # of a trial
 SWEEPS = 1.0, 5.0  # between trials, in turns: always the same may lead to the same place
 TURN, SIZE = 1.7, 10.0  # of the impulses a trial begins with: angle between trials, times what stops a contact
-CLOSER = 0.25  # than the tolerance: what is cut off impulses in the end makes an error too
+CLOSER = 0.02  # than the tolerance: what is cut off impulses in the end makes an error too
+CLOSEST = (
+    1e-9  # [m/s], for a tolerance of four times that or more: contacts that strain against each other get no nearer
+)
 BEYOND = 1.001  # past the edge of a cone, so that another law holds there
 
 Part = Contact | JointRow
@@ -43,22 +46,26 @@ class Newton:
             coupling.tree.mark()
             self.parts.append(part.only_if(acts))
 
-    def search(self, carry: Sequence[Any], tolerance: float, most: int, settle: Settle) -> list[Any]:
+    def search(
+        self, carry: Sequence[Any], warm: Sequence[Any], tolerance: float, most: int, settle: Settle
+    ) -> list[Any]:
         """Impulses, the square of their worst error and the number of turns, after about `most` turns or as soon as the
-        error is below the tolerance [m/s]. Steps that lead nowhere begin again elsewhere, once that has settled."""
-        enough = (CLOSER * tolerance) ** 2
+        error is below the tolerance [m/s]. Steps that lead nowhere begin again: with the impulses of the last step, and
+        then elsewhere, once that has settled."""
+        enough = max(CLOSER * tolerance, min(CLOSEST, 0.25 * tolerance)) ** 2
 
         def trial(carry: list[Any]) -> list[Any]:
             *start, number, sweeps = carry
             *impulses, error, turns = repeat(self.step, start, until=lambda c: c[-2] <= enough, at_most=STEPS)
 
             def elsewhere() -> list[Any]:
-                return settle(self._elsewhere(number), sweeps)
+                others = settle(self._elsewhere(number), sweeps)
+                return [where(number > 0, x, y) for x, y in zip(others, warm, strict=True)]
 
             impulses = when(logical_not(error <= enough), elsewhere, impulses)
             return [*impulses, error, turns, number + 1.0, sum(SWEEPS) - sweeps]
 
-        start = [*carry, 1.0, SWEEPS[0]]
+        start = [*carry, 0.0, SWEEPS[1]]
         *impulses, _, turns, _, _ = repeat(trial, start, until=lambda c: c[-4] <= enough, at_most=-(-most // STEPS))
         impulses = [x for part, own in self._each(impulses) for x in part.inside(own)]
         return [*impulses, self._error(impulses), turns]

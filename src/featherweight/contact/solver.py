@@ -58,7 +58,8 @@ class Solver:
             return repeat(sweep, start, until=lambda c: c[-1] >= sweeps, at_most=int(max(SWEEPS)))[size:-2]
 
         def all_at_once(carry: list[Any]) -> list[Any]:
-            found = Newton(coupling).search(carry[size:], model.tolerance, model.iterations - PATIENCE, settle)
+            most = model.iterations - PATIENCE
+            found = Newton(coupling).search(carry[size:], impulses, model.tolerance, most, settle)
             return [*coupling.start(found[:-2]), *found]
 
         start = [*shared, *impulses, 1e300, 0.0]

@@ -37,7 +37,7 @@ class Trajectory:
 
     `t` (K+1,) [s]; `q` (…, K+1, nq); `v` (…, K+1, nv); `tau` (…, K, nv), the forces that acted in the first step of
     each interval. Of contact in that step: `contact_force` (…, K, nc, 3) [N] in world axes, `contact_slip` (…, K, nc)
-    [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), sweeps and residual [m/s]. Of an integrator that solves
+    [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), turns and residual [m/s]. Of an integrator that solves
     equations, `convergence` (…, K, 2), iterations and relative residual. `status` and `failed_step` (…): where a lane
     failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not. `ground` has the surfaces that
     were there, `parameters` the constants of the robots that were given, by name.

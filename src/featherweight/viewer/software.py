@@ -34,12 +34,16 @@ def prepared(page: str) -> str:
 
 
 def serve(viser: Any, **options: Any) -> Any:
-    """A viser server with that page; with viser's own if a later viser has more files than one."""
-    plain = viser.infra.WebsockServer
+    """A viser server with that page; with viser's own if a later viser keeps or gives its page in another way."""
+    plain = getattr(viser.infra, "WebsockServer", None)
+    if plain is None:
+        return viser.ViserServer(**options)
 
     class Server(plain):  # type: ignore[misc, valid-type]
-        def __init__(self, *args: Any, http_server_root: Path, **own: Any) -> None:
-            super().__init__(*args, http_server_root=_folder(Path(http_server_root)), **own)
+        def __init__(self, *args: Any, **own: Any) -> None:
+            if own.get("http_server_root") is not None:
+                own["http_server_root"] = _folder(Path(own["http_server_root"]))
+            super().__init__(*args, **own)
 
     with _lock:
         viser.infra.WebsockServer = Server
