@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from viewer import chromium  # noqa: E402
 
-SIZES = ((1024, 640), (1280, 720))  # of the page, in pixels
+SIZES = ((800, 500), (1024, 640), (1280, 720))  # of the page, in pixels
 WARM, COUNTED = 9.0, 4.0  # s until shaders are compiled and viser has chosen its resolution; s that are counted
 DRAWS = """(() => { window.drawn = 0; let last = null;
   for (const name of ["clear", "drawElements", "drawArrays", "drawElementsInstanced", "drawArraysInstanced"]) {
