@@ -24,9 +24,7 @@ STEPS = 20  # of a trial
 SWEEPS = 1.0, 5.0  # between trials, in turns: always the same may lead to the same place
 TURN, SIZE = 1.7, 10.0  # of the impulses a trial begins with: angle between trials, times what stops a contact
 CLOSER = 0.02  # than the tolerance: what is cut off impulses in the end makes an error too
-CLOSEST = (
-    1e-9  # [m/s], for a tolerance of four times that or more: contacts that strain against each other get no nearer
-)
+CLOSEST = 1e-9  # [m/s]: contacts that strain against each other get no nearer
 BEYOND = 1.001  # past the edge of a cone, so that another law holds there
 
 Part = Contact | JointRow

@@ -42,9 +42,9 @@ class Solver:
         """New velocities, impulses, slip speeds; the squared residual; how many sweeps and Newton steps it took."""
         coupling = self._coupling()
         acts = [touches for touches in self.touching for _ in range(3)] + [row.acts for row in self.rows]
-        impulses = [where(act, x, 0.0) for act, x in zip(acts, warm, strict=True)]
-        shared = coupling.start(impulses)
-        size, model = len(shared), self.model
+        warm = [where(act, x, 0.0) for act, x in zip(acts, warm, strict=True)]
+        begin = coupling.start(warm)
+        size, model = len(begin), self.model
 
         def converged(carry: list[Any]) -> Any:
             return carry[-2] <= model.tolerance * model.tolerance
@@ -59,11 +59,10 @@ class Solver:
 
         def all_at_once(carry: list[Any]) -> list[Any]:
             most = model.iterations - PATIENCE
-            found = Newton(coupling).search(carry[size:], impulses, model.tolerance, most, settle)
+            found = Newton(coupling).search(carry[size:], warm, model.tolerance, most, settle)
             return [*coupling.start(found[:-2]), *found]
 
-        start = [*shared, *impulses, 1e300, 0.0]
-        last = repeat(sweep, start, until=converged, at_most=min(PATIENCE, model.iterations))
+        last = repeat(sweep, [*begin, *warm, 1e300, 0.0], until=converged, at_most=min(PATIENCE, model.iterations))
         if model.iterations > PATIENCE:
             last = when(logical_not(converged(last)), partial(all_at_once, last), last)
         shared, impulses = last[:size], last[size:-2]
