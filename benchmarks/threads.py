@@ -12,7 +12,7 @@ from typing import Any
 
 import featherweight as fw
 
-PASSES = 30
+PASSES = 40
 
 
 class Pairs:

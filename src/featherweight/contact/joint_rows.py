@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -47,8 +48,18 @@ class Limit:
         return Row(self.dof, self.body, gap <= REACH * h, where(low, 1.0, -1.0), wanted)
 
 
+_known: WeakKeyDictionary[Model, list[Limit]] = WeakKeyDictionary()
+
+
 def rows_of(model: Model) -> list[Limit]:
     """Of every coordinate of a joint with one that has limits: its own, and those of joints that follow it."""
+    rows = _known.get(model)
+    if rows is None:
+        rows = _known[model] = _rows(model)
+    return rows
+
+
+def _rows(model: Model) -> list[Limit]:
     rows = []
     for joint in model.independent_joints:
         if joint.kind.nv == 1 and len(np.ravel(joint.limits.lower)) == 1:
