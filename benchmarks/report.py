@@ -122,8 +122,7 @@ def tables(result: dict[str, Any]) -> str:
             "The Mini Cheetah on the ground with PD, 1 ms a step, impulses solved to 1e-6 m/s, ours against MuJoCo "
             "with spheres at the same points (`mj_step` in a native loop; `mujoco.batch` on one thread): standing on "
             "four feet; and with all 16 points, robots of a batch dropped and settling. The last two columns: a batch "
-            "high in the air, where no point touches, with contact and without. One robot runs 20 000 steps a call; "
-            "with 5 000, the time of the call itself makes the ratio on feet 4.9:",
+            "high in the air, where no point touches, with contact and without. One robot runs 5 000 steps a call:",
             _table(
                 [
                     *("points", "one robot", "MuJoCo", "ratio", "in a batch", "`mujoco.batch`", "ratio", "sweeps"),

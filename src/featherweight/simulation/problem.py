@@ -40,7 +40,7 @@ class Problem:
     loop: Loop
     records: tuple[tuple[int, ...], ...]  # shapes of what is recorded in a step: tau, and that of contact
     control: Control | None  # called from Python
-    carry: tuple[np.ndarray, ...]  # at the beginning: q, v, clock, and the controller's state; (count, n)
+    carry: tuple[np.ndarray, ...]  # at the beginning: q, v, clock, and the controller's state; (count, n); not ours
     given: tuple[np.ndarray, ...]  # forces for each step, (count, steps, nv)
     constants: tuple[np.ndarray, ...]  # (count or 1, n)
     ground: tuple[Surface, ...]  # the surfaces that are there
@@ -201,16 +201,24 @@ def _rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> np.ndarray:
 
 def _begin(model: Model, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
     """q, v and the clock (step, status, failed step); rows that are not states of this robot stand still."""
-    q, v, clock = np.array(q), np.array(v), np.zeros((len(q), 3))
+    clock = np.zeros((len(q), 3))
     clock[:, 2] = -1.0
     with np.errstate(all="ignore"):
-        bad = ~(np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1))
+        bad = ~(_finite(q) & _finite(v))
         columns = list(q.T)
         for joint in model.independent_joints:
             check = joint.kind.check(columns[joint.q])
             if not isinstance(check, int):  # joints whose configurations are all good say 0
                 bad |= check != 0
     if bad.any():
+        q, v = np.array(q), np.array(v)
         q[bad], v[bad] = model.neutral(), 0.0
         clock[bad, 1:] = float(Status.BAD_INPUT), 0.0
     return [q, v, clock]
+
+
+def _finite(rows: np.ndarray) -> np.ndarray:
+    """Which rows have neither NaN nor infinities."""
+    if np.isfinite(rows.sum()):  # as a rule, and ten times faster
+        return np.ones(len(rows), dtype=bool)
+    return np.isfinite(rows).all(axis=-1)

@@ -34,13 +34,17 @@ class Run:
         self.problem = p = problem
         self.k = 0  # steps that are made
         self.done = 0  # samples after the first
-        self.history = [empty((p.count, p.samples + 1, c.shape[1])) for c in p.carry[:RECORDED]]
-        for states, first in zip(self.history, p.carry, strict=False):
-            states[:, 0] = first
+        self.history = [empty((p.count, p.samples + 1, c.shape[1])) for c in p.carry[:RECORDED]]  # see `_first`
         self.records = [empty((p.count, p.samples, *shape)) for shape in p.records]
         self.now = list(p.carry)  # the whole carry after k steps; never written to
         self.last = self.now[RECORDED:]  # what is not recorded, at the last sample
         self._begun: deque[tuple[int, list[np.ndarray]]] = deque()  # carries that a failure may need again
+
+    def _first(self) -> None:
+        """Write the first states, if no step has: the native loop does when it begins, side by side."""
+        if self.k == 0:
+            for states, first in zip(self.history, self.problem.carry, strict=False):
+                states[:, 0] = first
 
     @property
     def clock(self) -> np.ndarray:
@@ -69,6 +73,7 @@ class Run:
             now = [*(s[:, -1] for s in states), *rest]
             self._set(k=self.k + samples * p.every, done=i + samples, now=now, last=rest)
             return
+        self._first()
         part = min(steps, p.every - begun)
         pairs = [np.empty((p.count, 2, c.shape[1])) for c in self.now[:RECORDED]]
         records = [np.empty((p.count, 1, *shape)) for shape in p.records]
@@ -124,6 +129,7 @@ class Run:
 
     def trajectory(self) -> Trajectory:
         """Everything so far; rows of failed lanes from the failed step on are NaN."""
+        self._first()
         p, n = self.problem, self.done
         q, v = (states[:, : n + 1] for states in self.history)
         records = [record[:, :n] for record in self.records]
@@ -134,6 +140,7 @@ class Run:
 
     def written(self, since: int | None) -> dict[str, np.ndarray]:
         """What a file needs of the samples after `since`, all of them for None, and to go on from here."""
+        self._first()
         first, begin = (0, 0) if since is None else (since + 1, since)
         states = {n: s[:, first : self.done + 1] for n, s in zip(("q", "v"), self.history, strict=True)}
         records = {n: r[:, begin : self.done] for n, r in zip(RECORDS, self.records, strict=True)}
@@ -159,6 +166,7 @@ class PythonRun(Run):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
+        self._first()
         p = problem
         # a step writes the state it began with and the new one: its own place is the second half of `pairs`
         self._pairs = [np.empty((p.count, 2, c.shape[1])) for c in p.carry[:RECORDED]]
