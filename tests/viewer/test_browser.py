@@ -31,6 +31,9 @@ WATCH = """new Promise(done => {  // the clock and how often was drawn, until it
     told = now;
     begun < 2 ? setTimeout(look, 20) : done(looks) };
   look() })"""
+SHADERS = """(() => { window.shaders = []; const plain = WebGL2RenderingContext.prototype.shaderSource;
+  WebGL2RenderingContext.prototype.shaderSource = function (shader, text) {
+    window.shaders.push(text); return plain.call(this, shader, text) } })()"""
 PANELS = 215  # pixels from the top that viser may write on
 
 
@@ -66,8 +69,9 @@ def test_it_renders_the_slider_moves_the_robot_and_nothing_complains(fall: fw.Tr
     with fall.show(block=False, browser=False) as viewer:
         replay = viewer.content
         replay._pause(True)
-        with Page(viewer.url, SIZE) as page:
-            ready(page)
+        with Page("about:blank", SIZE) as page:
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=SHADERS)
+            page.call("Page.navigate", url=viewer.url)
             page.until("document.querySelector('[role=slider]') != null", 60)
             before = second_link(page).sum()
             page.value("document.querySelector('[role=slider]').focus()")
@@ -78,6 +82,11 @@ def test_it_renders_the_slider_moves_the_robot_and_nothing_complains(fall: fw.Tr
             assert replay._t == pytest.approx(1.2, abs=0.05)
             assert replay.play.stages[0].frame == len(replay.play.motions[0]) - 1
             assert page.value(SMOOTHED) is False, "there is no GPU here"
+            shaders = [text for text in page.value("window.shaders") if "void main" in text]
+            assert not [text for text in shaders if "#define TONE_MAPPING" in text]
+            to_screen = [text for text in shaders if "vec4 sRGBTransferOETF" in text]
+            assert to_screen
+            assert all("return vec4(sqrt(value.rgb), value.a)" in text for text in to_screen)
             assert not page.complaints
             asked = [url for url in page.requests if not url.startswith(("data:", "blob:", viewer.url))]
             assert not asked, "only this machine is asked for anything"
