@@ -52,7 +52,7 @@ def _energy(energy: np.ndarray) -> list[Line]:
     return [
         Line("energy_start", first, "", ""),
         Line("energy_end", last, "energy", f"{first:.6g} J at the start, {last:.6g} J at the end"),
-        Line("energy_band", band, "", f"within {band:.3g} J"),
+        Line("energy_band", band, "energy, highest less lowest", f"{band:.3g} J"),
     ]
 
 
@@ -88,7 +88,7 @@ def _contact(trajectory: Trajectory) -> list[Line]:
     lines = [
         Line("contact_points_used", touched, "contact points that touched", f"{touched} of {force.shape[1]}"),
         Line("slip", float(way[worst]), "slip of the worst point", f"{_length(float(way[worst]))} ({name})"),
-        Line("deepest", deepest, "deepest", _length(deepest)),
+        Line("deepest", deepest, "deepest in the ground", _length(deepest)),
         Line("largest_contact_force", largest, "largest contact force", f"{largest:.4g} N"),
     ]
     sweeps, residual = np.moveaxis(np.nan_to_num(trajectory.solver), -1, 0) if trajectory.solver.size else ((), ())
