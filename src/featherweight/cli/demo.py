@@ -13,7 +13,7 @@ from rich.table import Table
 
 import featherweight as fw
 from featherweight import report
-from featherweight.cli.app import err, out, told_in_one_line
+from featherweight.cli.app import err, fail, out, told_in_one_line
 from featherweight.cli.controllers import hold
 from featherweight.cli.starts import start
 from featherweight.cli.timing import Timed, timed
@@ -41,6 +41,8 @@ def demo(
     browser: Annotated[bool, typer.Option(help="open the result if there is a display")] = True,
 ) -> None:
     """A robot dropped, and trotting, under two contact models, a chain under two integrators: compared and shown."""
+    if folder.exists() and not folder.is_dir():
+        raise fail(f"--folder: {str(folder)!r} is a file, expected a folder or a new name")
     with told_in_one_line(OSError, ModuleNotFoundError):
         folder.mkdir(parents=True, exist_ok=True)
         began = time.perf_counter()
