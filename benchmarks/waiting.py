@@ -4,7 +4,7 @@
 
 Frames are counted in a headless Chromium that draws in software, without a GPU: those in which WebGL drew, six counts
 of two seconds in two browsers for each page. Beside them those of an empty page of viser, the server's own rate, and
-how many cores others took meanwhile.
+how many cores others took meanwhile; what a frame took of the processors tells how fast the machine was just then.
 Results go to benchmarks/results/, those that were not asked for stay as they are.
 """
 
@@ -127,7 +127,8 @@ def drawn(pages: dict[str, Callable[[], AbstractContextManager[str]]]) -> dict[s
 
 def counted(url: str, size: tuple[int, int]) -> dict[str, list[Any]]:
     """Several counts of one page in one browser."""
-    facts: dict[str, list[Any]] = {"frames_a_second": [], "cores_taken_by_others": [], "pixels_drawn": []}
+    names = ("frames_a_second", "processor_ms_a_frame", "cores_taken_by_others", "pixels_drawn")
+    facts: dict[str, list[Any]] = {name: [] for name in names}
     with chromium.Page("about:blank", size) as page:
         shape = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
         page.call("Emulation.setDeviceMetricsOverride", **shape)
@@ -140,6 +141,7 @@ def counted(url: str, size: tuple[int, int]) -> dict[str, list[Any]]:
             facts["frames_a_second"].append(round(page.value(COUNT % (1000 * COUNTED)), 1))
             busy, own = ((late - early) / COUNTED for late, early in zip(cores_busy(), before, strict=True))
             facts["cores_taken_by_others"].append(round(max(0.0, busy - own), 2))
+            facts["processor_ms_a_frame"].append(round(1000 * own / facts["frames_a_second"][-1], 1))
         facts["pixels_drawn"].append("×".join(map(str, page.value(CANVAS))))
     return facts
 

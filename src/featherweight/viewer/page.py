@@ -49,7 +49,7 @@ def export(
     layout = layout_of(several, labels, rate)
     numbers = Numbers()
     packed = numbers.packed(_scene(layout, numbers))
-    page = (Path(__file__).with_suffix(".html")).read_text("utf-8")
+    page = Path(__file__).with_suffix(".html").read_text("utf-8")
     page = page.replace("TITLE", html.escape(layout.title), 1).replace('"DATA"', f'"{packed}"', 1)
     Path(path).write_text(page, encoding="utf-8")
 

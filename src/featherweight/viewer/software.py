@@ -6,9 +6,13 @@ Its page gets a script before its own that asks who draws. Without a GPU
   draw that or mix them; what viser would clear to nothing is cleared to white,
 - colours are what they are, without the film's response that viser gives them, and become those of screens by a square
   root: powers and ACES take half of the time of drawing,
-- the sheet for rectangles that are drawn with the mouse, which we do not use, is no longer laid over the window.
+- the sheet for rectangles that are drawn with the mouse, which we do not use, is no longer laid over the window, and
+  viser's note that there is no GPU goes away by itself,
+- the page says that the screen has 0.7 as many dots along an edge. viser draws one for each dot of the window all the
+  same, until it finds that slow: then it goes down to 7/8 and 3/4 of what the screen has. A little fewer would
+  not help, since enlarging the picture takes longer than that spares.
 
-viser has no settings for that. It draws fewer dots, down to 3/4 along an edge, if all this is still slow.
+viser has no settings for that.
 """
 
 from __future__ import annotations
@@ -41,8 +45,11 @@ SCRIPT = r"""<script>
     const root = "$1 { return vec4(sqrt(value.rgb), value.a); }";
     return plain.call(this, shader, text.replace("#define TONE_MAPPING", "").replace(toScreen, root));
   });
+  const dots = 0.7 * window.devicePixelRatio;
+  Object.defineProperty(window, "devicePixelRatio", { get: () => dots, configurable: true });
   const style = document.createElement("style");
-  style.textContent = "canvas[width='0'] { display: none }";
+  style.textContent = `canvas[width='0'] { display: none } @keyframes leave { to { visibility: hidden } }
+    #webgl-software-rendering { animation: leave 0s 6s forwards }`;
   document.head.append(style);
 })();
 </script>"""
