@@ -60,6 +60,7 @@ def viewer(run: fw.Trajectory, other: fw.Trajectory) -> None:
     with fw.viewer.show([run, other], labels=["impulses", "springs"], block=False, browser=False) as shown:
         shown.content._pause(True)
         shown.content.play.show(0.3)
+        shown.content._slider.value = 0.3
         with Page(shown.url, (1100, 780)) as page:
             page.until("document.querySelector('[role=slider]') != null", 60)
             page.value("[...document.querySelectorAll('.mantine-Notification-closeButton')].map(b => b.click())")

@@ -89,3 +89,15 @@ def test_a_batch_is_refused() -> None:
     run = fw.rollout(fw.robots.pendulum(), np.zeros((3, 1)), np.zeros((3, 1)), steps=2, dt=1e-3)
     with pytest.raises(ValueError, match=r"trajectory: expected one robot, got a batch \(3,\)"):
         summary(run)
+
+
+def test_a_run_that_failed_was_simulated_up_to_there() -> None:
+    robot = fw.robots.pendulum()
+    with pytest.raises(fw.SimulationError) as caught:
+        fw.simulate(
+            robot, [1.0], [0.0], duration=0.1, dt=1e-2, control=lambda t, q, v: v * (np.nan if t > 0.045 else 0.0)
+        )
+    run = caught.value.trajectory
+    told = {line.name: line for line in summary(run)}
+    assert 0.03 < told["duration"].value == run.t[np.isfinite(run.q).all(axis=-1)][-1] < 0.06
+    assert told["duration"].text == "0.04 s in 4 samples"

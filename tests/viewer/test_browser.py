@@ -14,12 +14,26 @@ import featherweight as fw
 
 pytest.importorskip("viser")
 Image = pytest.importorskip("PIL.Image")
+from featherweight.viewer.pose import still_life  # noqa: E402
 from viewer.chromium import Page, found  # noqa: E402
 
 pytestmark = pytest.mark.skipif(found() is None, reason="there is no Chromium on this machine")
 
 SIZE = (620, 560)
 SMOOTHED = "document.querySelector('canvas').getContext('webgl2').getContextAttributes().antialias"
+WATCH = """new Promise(done => {  // the clock and how often was drawn, until it has begun again twice
+  const plain = WebGL2RenderingContext.prototype.clear, looks = []; let drawn = 0, begun = 0, told = null;
+  WebGL2RenderingContext.prototype.clear = function (...given) { drawn++; return plain.apply(this, given) };
+  const look = () => {
+    const now = Number(document.getElementById("time").value);
+    if (now !== told) looks.push([now, drawn]);
+    if (told !== null && now < told) begun++;
+    told = now;
+    begun < 2 ? setTimeout(look, 20) : done(looks) };
+  look() })"""
+SHADERS = """(() => { window.shaders = []; const plain = WebGL2RenderingContext.prototype.shaderSource;
+  WebGL2RenderingContext.prototype.shaderSource = function (shader, text) {
+    window.shaders.push(text); return plain.call(this, shader, text) } })()"""
 PANELS = 215  # pixels from the top that viser may write on
 
 
@@ -55,8 +69,9 @@ def test_it_renders_the_slider_moves_the_robot_and_nothing_complains(fall: fw.Tr
     with fall.show(block=False, browser=False) as viewer:
         replay = viewer.content
         replay._pause(True)
-        with Page(viewer.url, SIZE) as page:
-            ready(page)
+        with Page("about:blank", SIZE) as page:
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=SHADERS)
+            page.call("Page.navigate", url=viewer.url)
             page.until("document.querySelector('[role=slider]') != null", 60)
             before = second_link(page).sum()
             page.value("document.querySelector('[role=slider]').focus()")
@@ -67,19 +82,74 @@ def test_it_renders_the_slider_moves_the_robot_and_nothing_complains(fall: fw.Tr
             assert replay._t == pytest.approx(1.2, abs=0.05)
             assert replay.play.stages[0].frame == len(replay.play.motions[0]) - 1
             assert page.value(SMOOTHED) is False, "there is no GPU here"
+            shaders = [text for text in page.value("window.shaders") if "void main" in text]
+            assert not [text for text in shaders if "#define TONE_MAPPING" in text]
+            to_screen = [text for text in shaders if "vec4 sRGBTransferOETF" in text]
+            assert to_screen
+            assert all("return vec4(sqrt(value.rgb), value.a)" in text for text in to_screen)
             assert not page.complaints
             asked = [url for url in page.requests if not url.startswith(("data:", "blob:", viewer.url))]
             assert not asked, "only this machine is asked for anything"
 
 
-def test_a_page_of_its_own_moves_without_a_network(fall: fw.Trajectory, tmp_path: Path) -> None:
+def test_a_page_of_its_own_plays_again_and_again_without_a_network(fall: fw.Trajectory, tmp_path: Path) -> None:
+    """Its clock goes on from picture to picture, and over its end to its beginning; every picture is drawn."""
     fw.viewer.export(fall, tmp_path / "fall.html")
     with Page((tmp_path / "fall.html").as_uri(), SIZE, offline=True) as page:
         ready(page)
         first = waited(page, lambda mark: mark.sum() > 50)
         waited(page, lambda mark: (mark ^ first).sum() > 50)
+        looks = page.value(WATCH)
+        times = [time for time, _ in looks]
+        steps = np.diff(times)
+        assert (steps < 0).sum() == 2, "it began again twice"
+        assert max(times) <= 1.2
+        assert (steps[steps > 0] < 0.6).all(), "it did not leap"
+        assert (np.diff([drawn for _, drawn in looks]) > 0).all(), "it was drawn between any two looks"
         assert not page.complaints
         assert not [url for url in page.requests if not url.startswith(("data:", "blob:", "file:"))]
+
+
+def test_the_controls_of_a_page_of_its_own(fall: fw.Trajectory, tmp_path: Path) -> None:
+    fw.viewer.export([fall, fall], tmp_path / "two.html", labels=["one", "<b>two</b>"])
+    with Page((tmp_path / "two.html").as_uri(), SIZE) as page:
+        ready(page)
+        page.until("document.getElementById('clock').textContent != ''", 60)
+        page.value("document.getElementById('play').click()")
+        assert page.value("document.getElementById('play').textContent") == "Play"
+        page.value("const s = document.getElementById('time'); s.value = 1.2; s.dispatchEvent(new Event('input'))")
+        hanging = waited(page, lambda mark: mark.sum() > 50).sum()
+        assert page.value("document.getElementById('clock').textContent") == "1.20 of 1.2 s"
+        assert page.value("[...document.querySelectorAll('.label')].map(l => l.textContent).sort()") == [
+            "<b>two</b>",
+            "one",
+        ]
+        page.value("s.value = 0; s.dispatchEvent(new Event('input'))")
+        waited(page, lambda mark: mark.sum() < hanging / 2)
+        before = page.picture()
+        for kind, x in (("mousePressed", 300), ("mouseMoved", 200), ("mouseReleased", 200)):
+            page.call("Input.dispatchMouseEvent", type=kind, x=x, y=200, button="left", buttons=1, clickCount=1)
+        time.sleep(0.5)
+        assert page.picture() != before, "it is turned with the mouse"
+        assert not page.complaints
+
+
+def test_a_page_of_one_state_has_no_clock(tmp_path: Path) -> None:
+    model = fw.robots.double_pendulum()
+    fw.viewer.export(still_life(model, np.array([0.3, 0.2])), tmp_path / "still.html")
+    with Page((tmp_path / "still.html").as_uri(), SIZE) as page:
+        ready(page)
+        waited(page, lambda mark: mark.sum() > 50)
+        assert page.value("getComputedStyle(document.getElementById('play')).display") == "none"
+        assert not page.complaints
+
+
+def test_a_page_without_webgl_says_so(fall: fw.Trajectory, tmp_path: Path) -> None:
+    fw.viewer.export(fall, tmp_path / "fall.html")
+    with Page("about:blank", SIZE) as page:
+        page.call("Page.addScriptToEvaluateOnNewDocument", source="HTMLCanvasElement.prototype.getContext = () => null")
+        page.call("Page.navigate", url=(tmp_path / "fall.html").as_uri())
+        assert "needs WebGL 2" in page.until("document.querySelector('main p')?.textContent")
 
 
 def test_a_run_goes_on_when_the_browser_is_closed() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from errno import EACCES, EISDIR, ENOENT
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +36,8 @@ BUILT_IN: dict[str, Callable[[], Model]] = {
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="a URDF file, or a built-in name like mini_cheetah")
 ]
-Base = Annotated[str, typer.Option(help="fixed or free")]
+BASES = ("fixed", "free")
+Base = Annotated[str, typer.Option(help=" or ".join(BASES))]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
 Roots = Annotated[list[Path] | None, typer.Option("--root", help="folder where meshes may be, beside the file's own")]
 
@@ -51,16 +54,37 @@ def told_in_one_line(*kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        text: object = error
+        if isinstance(error, KeyError) and error.args:
+            text = error.args[0]
+        elif isinstance(error, OSError) and error.filename:
+            text = f"{error.filename}: {error.strerror}"
         raise fail(text) from None
+
+
+def can_be_written(*paths: Path | None) -> None:
+    """OSError if one of these files cannot be, before hours are spent on what should be in it."""
+    for path in paths:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise IsADirectoryError(EISDIR, "expected a file, got a folder: name a file in it", str(path))
+        if not path.parent.is_dir():
+            raise FileNotFoundError(ENOENT, f"there is no folder {str(path.parent)!r}; make it first", str(path))
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise PermissionError(EACCES, "it may not be written there", str(path))
 
 
 def model_named(name: str, base: str, policy: str = "warn", roots: list[Path] | None = None) -> Model:
     """A built-in model or one from a file."""
+    if base not in BASES:
+        raise fail(f"--base: expected {' or '.join(BASES)}, got {base!r}")
     if name in BUILT_IN and not Path(name).exists():
         return BUILT_IN[name]()
     if not Path(name).exists():
         raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
+    if Path(name).suffix == ".fw":
+        raise fail(f"{name!r} is a trajectory, expected a robot; `featherweight view {name}` shows it")
     with told_in_one_line(fw.ModelError), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `lint` is for those
         return fw.load(name, base=base, policy=policy, roots=roots or ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,12 @@ def controller_named(name: str, model: Model, q: np.ndarray) -> Control:
     file, colon, function = name.rpartition(":")
     if not colon or not Path(file).is_file():
         raise ValueError(f"--controller: expected {', '.join(CONTROLLERS)} or FILE.py:NAME, got {name!r}")
-    found = runpy.run_path(file).get(function)
+    try:
+        found = runpy.run_path(file).get(function)
+    except Exception as error:
+        at = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        where = f"line {at[-1]}: " if at else ""
+        raise ValueError(f"--controller: {file} cannot be run: {where}{type(error).__name__}: {error}") from None
     if not callable(found) and not hasattr(found, "function"):
         raise ValueError(f"--controller: {file} has no function {function!r}")
     return found

@@ -13,7 +13,7 @@ from rich.table import Table
 
 import featherweight as fw
 from featherweight import report
-from featherweight.cli.app import err, out, told_in_one_line
+from featherweight.cli.app import err, fail, out, told_in_one_line
 from featherweight.cli.controllers import hold
 from featherweight.cli.starts import start
 from featherweight.cli.timing import Timed, timed
@@ -22,6 +22,18 @@ from featherweight.contact import ContactModel
 DROP = 0.2  # how high the feet are let go [m]
 TROT_SECONDS = 4.0
 CHAIN_SECONDS, CHAIN_STEP = 10.0, 2e-3
+DROPPED = (
+    "The same robot and controller on two kinds of ground. With impulses the ground is hard: a foot stays where it "
+    "lands. With springs it is soft: forces are smaller, feet sink in and creep."
+)
+TROTTED = (
+    "In each step the controller finds the forces that the feet should give, and the torques for them. It is compiled "
+    "together with the robot: no Python runs while it trots."
+)
+SWUNG = (
+    "Nothing brakes the chain, so its energy should stay as it is. What it changes by is the error of the method that "
+    "takes it from step to step."
+)
 
 
 def demo(
@@ -29,6 +41,8 @@ def demo(
     browser: Annotated[bool, typer.Option(help="open the result if there is a display")] = True,
 ) -> None:
     """A robot dropped, and trotting, under two contact models, a chain under two integrators: compared and shown."""
+    if folder.exists() and not folder.is_dir():
+        raise fail(f"--folder: {str(folder)!r} is a file, expected a folder or a new name")
     with told_in_one_line(OSError, ModuleNotFoundError):
         folder.mkdir(parents=True, exist_ok=True)
         began = time.perf_counter()
@@ -41,16 +55,16 @@ def demo(
         _tell_trots(trots)
         _tell_chains(chains)
         with err.status("drawing …"):
-            pages = [_write(folder, "mini_cheetah", "The Mini Cheetah, dropped and standing", robots, 0.5)]
-            pages.append(_write(folder, "trot", "The Mini Cheetah, trotting in place at 0.3 of its speed", trots, 0.3))
-            pages.append(_write(folder, "chain", "A chain of ten links, swinging without friction", chains, 1.0))
+            pages = [_write(folder, "mini_cheetah", "The Mini Cheetah, dropped and standing", robots, DROPPED, 0.5)]
+            pages.append(_write(folder, "trot", "The Mini Cheetah, trotting in place", trots, TROTTED, 0.5))
+            pages.append(_write(folder, "chain", "A chain of ten links, swinging without friction", chains, SWUNG, 1.0))
         out.print(f"All of this took {time.perf_counter() - began:.0f} s. Written:")
         for file in sorted(folder.iterdir()):
             out.print(f"  {escape(str(file))}", soft_wrap=True, highlight=False)
         if browser and all([fw.viewer.open_page(page) for page in pages]):
             out.print("Opened in your browser.")
         else:
-            out.print(f"Open {escape(' and '.join(map(str, pages)))} in a browser.", soft_wrap=True)
+            out.print(f"Open {escape(', '.join(map(str, pages)))} in a browser.", soft_wrap=True)
 
 
 def _dropped(contact: ContactModel, dt: float, every: int) -> Timed:
@@ -71,37 +85,40 @@ def _chain(integrator: str) -> Timed:
 
 
 def _tell_robots(runs: dict[str, Timed]) -> None:
-    table = Table("contact", "slip of the worst foot", "deepest", "largest force", "of real time")
+    table = Table("ground", "worst foot slides", "deepest", "largest force", "× real time")
     for name, (run, seconds) in runs.items():
         lines = {line.name: line for line in report.summary(run, seconds=seconds)}
         texts = (lines[n].text.partition(" (")[0] for n in ("slip", "deepest", "largest_contact_force"))
-        table.add_row(name, *texts, f"{lines['real_time_factor'].value:,.0f} times")
-    out.print(f"\n[bold]Mini Cheetah[/], 9 kg, 12 motors: dropped from {100 * DROP:.0f} cm, held by PD, 2 s")
-    out.print(table)
+        table.add_row(name, *texts, f"{lines['real_time_factor'].value:,.0f}")
+    _tell(f"[bold]Mini Cheetah[/], 9 kg, 12 motors: dropped from {100 * DROP:.0f} cm, held by PD, 2 s", DROPPED, table)
 
 
 def _tell_trots(runs: dict[str, Timed]) -> None:
-    table = Table("contact", "height of the trunk", "largest torque", "of real time")
+    table = Table("ground", "height of the trunk", "largest torque", "× real time")
     for name, (run, seconds) in runs.items():
         height = 1e3 * run.q[run.t > 0.5 * TROT_SECONDS, 2]
         band = f"{height.mean():.0f} mm ± {np.abs(height - height.mean()).max():.1f} mm"
         torque = f"{np.abs(run.tau).max():.0f} N m"
-        table.add_row(name, band, torque, f"{TROT_SECONDS / (seconds or np.inf):,.0f} times")
-    out.print(f"\n[bold]Mini Cheetah[/], trotting in place by a whole-body QP in the native loop, {TROT_SECONDS:g} s")
-    out.print(table)
+        table.add_row(name, band, torque, f"{TROT_SECONDS / (seconds or np.inf):,.0f}")
+    _tell(f"[bold]Mini Cheetah[/], trotting in place by a whole-body QP, {TROT_SECONDS:g} s", TROTTED, table)
 
 
 def _tell_chains(runs: dict[str, Timed]) -> None:
-    table = Table("integrator", "energy at the start", "largest error of it", "of real time")
+    table = Table("integrator", "energy at the start", "largest error", "× real time")
     for name, (run, seconds) in runs.items():
         energy = run.energy()
         error = np.abs(energy - energy[0]).max()
-        table.add_row(name, f"{energy[0]:.1f} J", f"{error:.3g} J", f"{CHAIN_SECONDS / (seconds or np.inf):,.0f} times")
-    out.print(f"\n[bold]Chain of ten links[/], frictionless, {CHAIN_SECONDS:g} s in steps of {1e3 * CHAIN_STEP:g} ms")
+        table.add_row(name, f"{energy[0]:.1f} J", f"{error:.3g} J", f"{CHAIN_SECONDS / (seconds or np.inf):,.0f}")
+    title = f"[bold]Chain of ten links[/], frictionless, {CHAIN_SECONDS:g} s in steps of {1e3 * CHAIN_STEP:g} ms"
+    _tell(title, SWUNG, table)
+
+
+def _tell(title: str, what: str, table: Table) -> None:
+    out.print(f"\n{title}\n{what}")
     out.print(table)
 
 
-def _write(folder: Path, name: str, title: str, runs: dict[str, Timed], speed: float) -> Path:
+def _write(folder: Path, name: str, title: str, runs: dict[str, Timed], what: str, speed: float) -> Path:
     """A report, the trajectories, and a page with the moving robots."""
     trajectories = {label: one.run for label, one in runs.items()}
     for label, run in trajectories.items():
@@ -110,6 +127,8 @@ def _write(folder: Path, name: str, title: str, runs: dict[str, Timed], speed: f
     page = folder / f"{name}.html"
     report.write_report(
         trajectories, page, title=title, seconds={label: one.seconds for label, one in runs.items()},
-        links={"Turn it and move through time": f"{name}-3d.html"}, speed=speed, rate=12.0 if speed < 1 else 8.0,
+        notes=[what + (f" Shown at {speed:g} of its speed." if speed < 1 else "")],
+        links={"In three dimensions: turn it, move through time, slower and faster": f"{name}-3d.html"},
+        speed=speed, rate=10.0 if speed < 1 else 8.0,
     )  # fmt: skip
     return page

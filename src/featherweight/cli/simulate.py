@@ -14,7 +14,17 @@ from rich.table import Table
 
 import featherweight as fw
 from featherweight import report
-from featherweight.cli.app import AsJson, Base, ModelArgument, Roots, err, model_named, out, told_in_one_line
+from featherweight.cli.app import (
+    AsJson,
+    Base,
+    ModelArgument,
+    Roots,
+    can_be_written,
+    err,
+    model_named,
+    out,
+    told_in_one_line,
+)
 from featherweight.cli.controllers import CONTROLLERS, controller_named
 from featherweight.cli.starts import start
 from featherweight.cli.timing import Timed, timed
@@ -48,6 +58,7 @@ def simulate(
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
     robot = model_named(model, base, roots=root)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
+        can_be_written(output, report_to)
         touching = _contact(contact, friction, robot)
         q = start(robot, set_ or (), height, () if touching is None else touching.surfaces)
         chosen = ("none" if touching is None else "hold") if controller == "auto" else controller

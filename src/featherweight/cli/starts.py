@@ -38,7 +38,10 @@ def start(model: Model, settings: Sequence[str], height: float, ground: Sequence
     for setting in settings:
         name, _, text = setting.partition("=")
         try:
-            q[_place(model, name)] = float(text)
+            value = float(text)
+            if not np.isfinite(value):
+                raise ValueError("it is not finite")
+            q[_place(model, name)] = value
         except ValueError as error:
             raise ValueError(f"--set {setting}: expected JOINT=NUMBER ({error})") from None
     _stand(model, q, height, ground)

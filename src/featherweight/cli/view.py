@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 import featherweight as fw
-from featherweight.cli.app import BUILT_IN, Base, Roots, err, fail, model_named, told_in_one_line
+from featherweight.cli.app import BUILT_IN, Base, Roots, can_be_written, err, fail, model_named, told_in_one_line
 from featherweight.model import Model
 
 MODELS = (".urdf", ".xml", ".xacro")  # endings of robots' files; all others are trajectories
@@ -32,6 +32,7 @@ def view(
                 raise fail("--export: expected a trajectory, got a model")
             fw.viewer.show(model_named(what[0], base, roots=root), host=host, port=port, browser=browser, block=True)
             return
+        can_be_written(export)
         robot: Model | None = None if model is None else model_named(model, base, roots=root)
         runs = [_trajectory(name, robot) for name in what]
         labels = [Path(name).stem for name in what] if len(what) > 1 else []
@@ -49,6 +50,13 @@ def _is_model(name: str) -> bool:
 def _trajectory(name: str, robot: Model | None) -> fw.Trajectory:
     if _is_model(name):
         raise fail(f"{name!r} is a model: models are shown one at a time, without trajectories")
+    if Path(name).is_dir():
+        raise fail(f"{name!r} is a folder, expected a trajectory's file")
     if not Path(name).is_file():
         raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
-    return fw.Trajectory.load(name, model=robot)
+    run = fw.Trajectory.load(name, model=robot)
+    if robot is not None and run.q.shape[-1] != robot.nq:
+        raise fail(
+            f"{name}: its states have {run.q.shape[-1]} coordinates, {robot.name!r} has {robot.nq}: another robot"
+        )
+    return run

@@ -1,4 +1,4 @@
-"""Solids as triangles, centred at the origin: box, ball, cylinder and capsule along z."""
+"""Solids as triangles, centred at the origin: box, ball; cylinder, cone and capsule along z."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ def cylinder(radius: float, length: float, segments: int = 12) -> Mesh:
     """Along z."""
     h = length / 2
     return _turned([(0.0, -h), (radius, -h), (radius, h), (0.0, h)], segments)
+
+
+def cone(radius: float, length: float, segments: int = 12) -> Mesh:
+    """Along z, its tip above."""
+    return _turned([(0.0, -length / 2), (radius, -length / 2), (0.0, length / 2)], segments)
 
 
 def capsule(radius: float, length: float, segments: int = 12) -> Mesh:

@@ -181,9 +181,12 @@ class Recording:
             end, seal = end + HEAD.size + head.n + head.m, head.seal
             self._blocks.append(_Block(end, head.n, head.checksum, seal))
         if not self._blocks:
-            raise self._damaged(
-                0, f"expected a whole {MARK.decode().strip()!r}; it is another kind of file, or damaged"
+            expected, begins = MARK.decode().strip(), take(self._file, 0, min(len(MARK), size)).decode(errors="replace")
+            other = begins.startswith(expected.rpartition(" ")[0]) and begins != MARK.decode()
+            why = (
+                f"it says {begins.strip()!r}, of another version" if other else "it is another kind of file, or damaged"
             )
+            raise self._damaged(0, f"expected a whole {expected!r}; {why}")
         header, _ = self._load(0)
         self.facts, chunks = header["facts"], header.get("chunks")
         if chunks is not None:

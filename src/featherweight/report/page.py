@@ -19,7 +19,7 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #24292f; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; margin: 1rem 0 } td, th { padding: .3rem .9rem .3rem 0; text-align: left;
 vertical-align: top; border-bottom: 1px solid #e4e6e9 } img { max-width: 100% }
-footer { color: #6a7078; margin-top: 3rem }
+h1 { font-size: 1.7rem; line-height: 1.2 } footer { color: #6a7078; margin-top: 3rem }
 """
 
 
@@ -47,13 +47,18 @@ def write_report(
         rate: its pictures a second.
     """
     told = {name: summary(run, seconds=(seconds or {}).get(name)) for name, run in runs.items()}
-    parts = [f"<h1>{html.escape(title)}</h1>", *(f"<p>{html.escape(note)}</p>" for note in notes), _table(told)]
-    parts += [f'<p><a href="{html.escape(to)}">{html.escape(name)}</a></p>' for name, to in (links or {}).items()]
+    parts = [f"<h1>{html.escape(title)}</h1>", *(f"<p>{html.escape(note)}</p>" for note in notes)]
     parts.append(_image(_gif(runs, speed, rate), "gif", "the robot in motion"))
+    parts += [f'<p><a href="{html.escape(to)}">{html.escape(name)}</a></p>' for name, to in (links or {}).items()]
+    parts.append(_table(told))
     for name, run in runs.items():
         parts += [f"<h2>{html.escape(name)}</h2>", _image(_curves(run), "png", f"curves of {name}")]
     parts.append("<footer>Written by featherweight.</footer>")
-    page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title>"
+    )
     Path(path).write_text(f"{page}<style>{STYLE}</style>{''.join(parts)}</html>\n", encoding="utf-8")
 
 

@@ -23,10 +23,11 @@ def summary(trajectory: Trajectory, *, seconds: float | None = None) -> list[Lin
     if trajectory.q.ndim != 2:
         raise ValueError(f"trajectory: expected one robot, got a batch {trajectory.q.shape[:-2]}")
     status = Status(int(trajectory.status))
-    end = float(trajectory.t[-1])
+    steps = max(int(np.isfinite(trajectory.q).all(axis=-1).sum()) - 1, 0)  # up to where it failed, if it did
+    end = float(trajectory.t[steps])
     lines = [
         Line("status", status.name, "status", _status(trajectory, status)),
-        Line("duration", end, "simulated", f"{end:g} s in {len(trajectory.t) - 1} samples"),
+        Line("duration", end, "simulated", f"{end:g} s in {steps} samples"),
     ]
     if seconds is not None:
         factor = end / max(seconds, 1e-9)
@@ -52,7 +53,7 @@ def _energy(energy: np.ndarray) -> list[Line]:
     return [
         Line("energy_start", first, "", ""),
         Line("energy_end", last, "energy", f"{first:.6g} J at the start, {last:.6g} J at the end"),
-        Line("energy_band", band, "", f"within {band:.3g} J"),
+        Line("energy_band", band, "energy, highest less lowest", f"{band:.3g} J"),
     ]
 
 
@@ -88,7 +89,7 @@ def _contact(trajectory: Trajectory) -> list[Line]:
     lines = [
         Line("contact_points_used", touched, "contact points that touched", f"{touched} of {force.shape[1]}"),
         Line("slip", float(way[worst]), "slip of the worst point", f"{_length(float(way[worst]))} ({name})"),
-        Line("deepest", deepest, "deepest", _length(deepest)),
+        Line("deepest", deepest, "deepest in the ground", _length(deepest)),
         Line("largest_contact_force", largest, "largest contact force", f"{largest:.4g} N"),
     ]
     sweeps, residual = np.moveaxis(np.nan_to_num(trajectory.solver), -1, 0) if trajectory.solver.size else ((), ())
@@ -110,4 +111,4 @@ def _length(metres: float) -> str:
     for unit, size in (("m", 1.0), ("mm", 1e-3), ("um", 1e-6)):
         if metres >= size:
             return f"{metres / size:.3g} {unit}"
-    return f"{metres / 1e-9:.2g} nm"
+    return f"{metres / 1e-9:.3g} nm"

@@ -63,8 +63,7 @@ class Live:
                 self._began = now - t / self._speed
             time.sleep(max(0.0, self._began + t / self._speed - now))
         frame = frames_of(self._model, np.array([t]), np.asarray(q)[None], np.asarray(force)[None])
-        (stage,) = self._play.stages
-        stage.replace(frame)
+        self._play.replace(frame)
         self._clock.value = f"{t:.2f} s"
 
     def close(self) -> None:

@@ -48,8 +48,7 @@ class Pose:
 
     def _set(self, place: int, value: float) -> None:
         self.q[place] = value
-        (stage,) = self._play.stages
-        stage.replace(frames_of(self._model, np.zeros(1), self.q[None]))
+        self._play.replace(frames_of(self._model, np.zeros(1), self.q[None]))
 
 
 def still_life(model: Model, q: np.ndarray, ground: tuple[Surface, ...] = ()) -> Trajectory:

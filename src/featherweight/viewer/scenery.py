@@ -12,52 +12,41 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.contact import Surface
-from featherweight.looks import Mesh, terrain_of
+from featherweight.looks import Mesh
+from featherweight.looks.terrain import Ground
 from featherweight.viewer.unlit import unlit
 
 UNITS = 20.0  # of viser, in a robot's size
 NEAREST = 1.05  # units from the camera that are seen: beyond the sheet at 1
 TILES = 16  # along an edge of the ground, or some fewer
 SHADES = (1.0, 0.93)  # of the two kinds of tiles
+LAMP = (2.0, -3.0, 6.0)  # where most light comes from
 
 
-def add_ground(
-    scene: Any, name: str, surfaces: Sequence[Surface], center: np.ndarray, size: float, units: float
-) -> None:
-    """Surfaces as meshes under a name in viser's tree, `units` for each metre; planes are tiled and have no shading."""
-    for k, ground in enumerate(terrain_of(surfaces, center, size)):
+def add_ground(scene: Any, name: str, pieces: Sequence[Ground], units: float) -> None:
+    """The ground under a name in viser's tree, `units` for each metre; planes are tiled and have no shading."""
+    for k, ground in enumerate(pieces):
         if ground.plane is None:
             add_mesh(scene, f"{name}/{k}", enlarged(with_edges(ground.mesh), units), ground.color, "double")
-            continue
-        fields = _tiles(ground.size)
-        colors = [
-            np.tile(shade * np.array(ground.color), (len(f.vertices), 1))
-            for shade, f in zip(SHADES, fields, strict=True)
-        ]
-        board = Mesh.joined(list(fields)).moved(*ground.plane)
-        scene.add_glb(f"{name}/{k}", unlit(enlarged(board, units), np.concatenate(colors)))
+        else:
+            board, colors = chessboard(ground)
+            scene.add_glb(f"{name}/{k}", unlit(enlarged(board, units), colors))
 
 
 def add_light(scene: Any) -> None:
-    """Light from all sides, and a lamp. No shadows: without a GPU they take longer than all the rest."""
+    """Light from all sides, most from above. Without a GPU a lamp takes long, and shadows longer still."""
     scene.configure_environment_map(None)
     scene.configure_default_lights(False)
-    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(190, 190, 195), intensity=2.2)
-    scene.add_light_directional("/light/lamp", intensity=1.6, position=(2.0, -3.0, 6.0))
+    scene.add_light_hemisphere(
+        "/light", sky_color=(255, 255, 255), ground_color=(70, 75, 85), intensity=3.2, position=LAMP
+    )
 
 
-def add_camera(server: Any, middle: np.ndarray, extent: np.ndarray, units: float) -> None:
-    """In front, a little to the side; across the plane of what is flat."""
-    direction = np.array([1.0, -1.0, 0.5])
-    if extent[0] < 0.2 * extent.max():
-        direction = np.array([1.0, -0.2, 0.15])
-    elif extent[1] < 0.2 * extent.max():
-        direction = np.array([0.2, -1.0, 0.15])
-    width, camera = float(np.linalg.norm(extent)), server.initial_camera
-    camera.position = units * (middle + 0.8 * width * direction / np.linalg.norm(direction))
-    camera.look_at = units * middle
-    camera.near, camera.far = NEAREST, max(camera.far, 20 * width * units)
+def add_camera(server: Any, place: np.ndarray, look_at: np.ndarray, units: float) -> None:
+    """At a place [m], looking at another."""
+    camera, distance = server.initial_camera, units * float(np.linalg.norm(place - look_at))
+    camera.position, camera.look_at = units * place, units * look_at
+    camera.near, camera.far = NEAREST, max(camera.far, 25 * distance)
 
 
 def add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: str = "front") -> None:
@@ -76,6 +65,15 @@ def with_edges(mesh: Mesh) -> Mesh:
     if len(mesh.faces) >= 40:
         return mesh
     return Mesh(mesh.vertices[mesh.faces.ravel()], np.arange(3 * len(mesh.faces)).reshape(-1, 3))
+
+
+def chessboard(ground: Ground) -> tuple[Mesh, np.ndarray]:
+    """A plane as tiles [m], and the colour of each vertex (n, 3)."""
+    fields = _tiles(ground.size)
+    colors = [
+        np.tile(shade * np.array(ground.color), (len(f.vertices), 1)) for shade, f in zip(SHADES, fields, strict=True)
+    ]
+    return Mesh.joined(list(fields)).moved(*ground.plane), np.concatenate(colors)  # type: ignore[misc]
 
 
 def _tiles(size: float) -> tuple[Mesh, Mesh]:
