@@ -1,7 +1,9 @@
 """Where the search for a step begins: δ from q, v and, if there were steps before this one, what they were like.
 
 Of a smooth sequence the next one is x + ∇x + ∇²x + …: the differences ∇ʲx get smaller until they are made of rounding
-errors, which grow. The sum goes up to the smallest; which one that is, the differences of the step before have said.
+errors, which grow. The sum goes up to the smallest, ∇ⁿx, as the differences of the step before have it. Through n + 1
+values there is one polynomial of degree n; the one that fits n + 2 values best (least squares) has half of the rounding
+errors, and is the same sum with -(n + 1) / (n + 2) ∇ⁿ⁺¹x added to it.
 """
 
 from __future__ import annotations
@@ -22,35 +24,38 @@ def memory_size(nv: int) -> int:
     return EACH * nv + LEVELS
 
 
-def expected(tree: Tree, memory: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """The next of a sequence, coordinate by coordinate; and what is remembered, up to the last value."""
+def extrapolated(tree: Tree, v: Sequence[Any], h: Any, memory: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """h v and the next of what steps had beyond it; and what is remembered, up to the last step."""
     weights = _weights(memory[-LEVELS:])
-    kept, following = list(memory), [0] * tree.nv
+    kept, delta = list(memory), [0] * tree.nv
     sizes: list[Any] = [0.0] * LEVELS
     for k in tree.coordinates():
         begin = EACH * k
         level = memory[begin + LEVELS]
+        delta[k] = h * v[k]
         for j, weight in enumerate(weights):
             kept[begin + j] = level
-            following[k] = following[k] + weight * level
+            delta[k] = delta[k] + weight * level
             sizes[j] = sizes[j] + level * level
             level = level - memory[begin + j]
     kept[-LEVELS:] = sizes
-    return following, kept
+    return delta, kept
 
 
-def remembered(tree: Tree, kept: Sequence[Any], latest: Sequence[Any]) -> list[Any]:
-    """The same after one more value."""
+def remembered(
+    tree: Tree, v: Sequence[Any], h: Any, kept: Sequence[Any], delta: Sequence[Any], rest: Sequence[Any]
+) -> list[Any]:
+    """The same after one more step: what it had beyond h v, with what is left of the equations taken out."""
     memory = list(kept)
     for k in tree.coordinates():
-        memory[EACH * k + LEVELS] = latest[k]
+        memory[EACH * k + LEVELS] = delta[k] - rest[k] - h * v[k]
     return memory
 
 
 def _weights(sizes: Sequence[Any]) -> list[Any]:
-    """Of each difference in the next value: 1 up to the smallest, then 0."""
-    least, last = sizes[0], 0.0
+    """Of each difference in the next value."""
+    least, n = sizes[0], 0.0
     for j, size in enumerate(sizes[1:], start=1):
         less = size < least
-        least, last = where(less, size, least), where(less, float(j), last)
-    return [1.0, *(where(last >= j, 1.0, 0.0) for j in range(1, LEVELS))]
+        least, n = where(less, size, least), where(less, float(j), n)
+    return [1.0, *(where(n >= j, 1.0, where(n == j - 1.0, -j / (j + 1.0), 0.0)) for j in range(1, LEVELS))]

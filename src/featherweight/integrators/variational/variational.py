@@ -12,7 +12,7 @@ from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.integrator import Advanced, External, Integrator
 from featherweight.integrators.variational.drnea import Place
 from featherweight.integrators.variational.forces import Braked, with_springs
-from featherweight.integrators.variational.guesses import GUESSES, expected, memory_size, remembered
+from featherweight.integrators.variational.guesses import GUESSES, extrapolated, memory_size, remembered
 from featherweight.integrators.variational.legendre import read_out, start
 from featherweight.integrators.variational.solve import Found, Search
 from featherweight.model import Tree
@@ -71,8 +71,7 @@ class Variational(Integrator):
         braked = Braked.of(tree, q, v, h)
         pushed = None if external is None else external(q, v)
         forces = with_springs(tree, q, tau)
-        gained, kept = expected(tree, state) if state else ([], [])
-        first = self._guess(tree, q, v, forces, h, pushed, gained)
+        first, kept = extrapolated(tree, v, h, state) if state else (self._guess(tree, q, v, forces, h, pushed), [])
         together = braked.begin.woven()
         begin = start(replace(together, joints=tree.joints), q, v, h, forces, pushed)
         place = Place.at(together, q, begin)
@@ -100,23 +99,16 @@ class Variational(Integrator):
         v_after = read_out(braked.end, q_after, h, found.trial.after, momentum, forces, pushed)
 
         if state:
-            rest = search.rest(found)
-            for k in tree.coordinates():  # over h v, with what is left of the equations taken out
-                gained[k] = delta[k] - rest[k] - h * v[k]
-            kept = remembered(tree, kept, gained)
+            kept = remembered(tree, v, h, kept, delta, search.rest(found))
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
         return Advanced(q_after, v_after, kept, found.iterations, error, search.good(found.trial))
 
     def _guess(
-        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any, gained: Any
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any
     ) -> list[Any]:
         if self.guess == "rest":
             return [where(x < 0, 0.0, 0.0) for x in v]  # a zero that is not known while tracing
         delta = self._scaled(tree, v, h)
-        if self.guess == "extrapolated":
-            for k in tree.coordinates():
-                delta[k] = delta[k] + gained[k]
-            return delta
         if self.guess == "dynamics":
             solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
             damped = [f - d * x for f, d, x in zip(forces, _damping(tree), v, strict=True)]
