@@ -71,8 +71,8 @@ class Variational(Integrator):
         braked = Braked.of(tree, q, v, h)
         pushed = None if external is None else external(q, v)
         forces = with_springs(tree, q, tau)
-        first, kept = extrapolated(tree, v, h, state) if state else (self._guess(tree, q, v, forces, h, pushed), [])
         together = braked.begin.woven()
+        first, kept = extrapolated(together, v, h, state) if state else (self._guess(tree, q, v, forces, h, pushed), [])
         begin = start(replace(together, joints=tree.joints), q, v, h, forces, pushed)
         place = Place.at(together, q, begin)
         largest: Any = 0.0
