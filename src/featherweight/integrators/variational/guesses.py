@@ -31,7 +31,7 @@ def extrapolated(tree: Tree, v: Sequence[Any], h: Any, memory: Sequence[Any]) ->
     sizes: list[Any] = [0.0] * LEVELS
     for k in tree.coordinates():
         begin = EACH * k
-        level = memory[begin + LEVELS]
+        level = -memory[begin + LEVELS]
         delta[k] = h * v[k]
         for j, weight in enumerate(weights):
             kept[begin + j] = level
@@ -45,10 +45,11 @@ def extrapolated(tree: Tree, v: Sequence[Any], h: Any, memory: Sequence[Any]) ->
 def remembered(
     tree: Tree, v: Sequence[Any], h: Any, kept: Sequence[Any], delta: Sequence[Any], rest: Sequence[Any]
 ) -> list[Any]:
-    """The same after one more step: what it had beyond h v, with what is left of the equations taken out."""
+    """The same after one more step, with what is left of the equations taken out. Of the last step, what it lacks to
+    h v is kept: its negative is a new number, and is made in the place of the one before."""
     memory = list(kept)
     for k in tree.coordinates():
-        memory[EACH * k + LEVELS] = delta[k] - rest[k] - h * v[k]
+        memory[EACH * k + LEVELS] = h * v[k] - (delta[k] - rest[k])
     return memory
 
 
