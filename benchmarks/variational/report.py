@@ -176,8 +176,8 @@ iterations): {dense["dense_newton_us"] / dense["riqn_us"]:.0f} times as fast. Th
 {dense["largest_difference"]:.0e}.
 
 ## Against semi-implicit Euler at the same step
-The native loop alone, on one core: four robots one after the other, and 256 in a batch. A pack of eight robots iterates as
-long as its slowest one, and what it needs with 50 links and more does not fit the first-level cache.
+The native loop alone, on one core: four robots one after the other, and 256 in a batch. A pack of eight robots
+iterates as long as its slowest one, and what it needs with 50 links and more does not fit the first-level cache.
 
 {compared}
 

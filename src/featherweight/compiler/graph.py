@@ -230,7 +230,9 @@ class Graph:
     @contextmanager
     def only_where(self, condition: Condition) -> Iterator[None]:
         """While this is open, repeats begin with all lanes done but those for which the condition holds."""
-        before, self._done = self._done, ~condition if self._done is None else self._done | ~condition
+        before, stopped = self._done, ~condition
+        both = stopped if before is None else before | stopped
+        self._done = both if isinstance(both, Condition) else stopped
         try:
             yield
         finally:

@@ -32,12 +32,12 @@ def in_place(
     loops: Sequence[Sequence[tuple[int, int]]],
     reads: Callable[[Step], Iterable[int]],
     outputs: Iterable[int | float],
-    replaced: Iterable[tuple[int | float, int, tuple[Source, int]]],
+    replaced: Iterable[tuple[int | float, int | None, tuple[Source, int]]],
 ) -> InPlace:
     """What can be made in its place because nothing reads what is there any more.
 
-    `loops` are the repeats around each step; `replaced` has an output, the node of an input that it replaces when all
-    steps are done, and where that is.
+    `loops` are the repeats around each step; `replaced` has an output, the node (if there is one) of an input that it
+    replaces when all steps are done, and where that is.
     """
     home = {i: s for s, step in enumerate(steps) if isinstance(step, Chunk) for i in step.nodes}
     last = {a: s for s, step in enumerate(steps) for a in reads(step)}  # step that reads it
@@ -57,7 +57,8 @@ def in_place(
             continue
         number = step.repeat.number
         block = result.block(number)
-        for k, value in enumerate(step.values[: step.repeat.size]):  # all read whether they are done: not a part of them
+        own = step.values[: step.repeat.size]  # not whether a lane is done, which all read: equal code reads its own
+        for k, value in enumerate(own):
             if step.kind == "begin":
                 free = number not in result.goes_on and value not in wanted and last[value] <= s
                 old = None
@@ -65,9 +66,9 @@ def in_place(
                 free, old = True, carry.get((number, k))
             if free and over(old, value, loops[s]):
                 made[value] = block, k
-    for value, old, place in replaced:
-        if not isinstance(value, float) and over(old, value, []):
-            made[value] = place
+    for output, old, place in replaced:
+        if not isinstance(output, float) and over(old, output, []):
+            made[output] = place
     return result
 
 

@@ -24,8 +24,8 @@ NEVER = 1e300
 
 @dataclass(frozen=True)
 class Found:
-    """The last step that was tried, how many were tried after the first, |e|² of the first; and where M⁻¹ e is to be had,
-    the first half of it, y."""
+    """The last step that was tried, how many were tried after the first, |e|² of the first; and the first half of
+    M⁻¹ e, y, where it is to be had."""
 
     trial: Trial
     iterations: Any
@@ -126,8 +126,8 @@ class Search:
             return [*row.of(newton.trial, [0.0] * len(y) if y else None), carry[-1] + newton.iterations]
 
         self.place.tree.mark()
-        failed = logical_not(self.good(found.trial) & (found.first <= near))
-        values = repeat(again, [*row.of(found.trial, found.y), found.iterations], until=lambda _: logical_not(failed), at_most=1)
+        fine = self.good(found.trial) & (found.first <= near)
+        values = repeat(again, [*row.of(found.trial, found.y), found.iterations], until=lambda _: fine, at_most=1)
         trial, y = row.trial(values[:-1])
         return Found(trial, values[-1], found.first, y or None)
 
