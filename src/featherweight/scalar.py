@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,12 @@ def when(condition: Any, body: Callable[[], Sequence[Any]], otherwise: Sequence[
     if otherwise is None:
         return _undefined_unless(condition, body)
     return repeat(lambda _: body(), otherwise, until=lambda _: logical_not(condition), at_most=1)
+
+
+def only_where(condition: Any) -> AbstractContextManager[None]:
+    """While this is open, loops that are traced begin with all states done but those for which the condition holds."""
+    graph = Graph.tracing()
+    return nullcontext() if graph is None else graph.only_where(condition)
 
 
 def known(x: Any) -> bool:

@@ -172,6 +172,32 @@ def test_the_turns_are_steps_of_the_plan():
     assert [step.kind for step in many.steps if isinstance(step, Turn)] == ["begin", "test", "end"]
 
 
+def test_next_values_are_made_over_the_ones_before():
+    """Each is read, by its own and by other sums, before it is overwritten; two places take one value; loops go on with
+    the results of others. Whatever is made in its place, the numbers are those of Python."""
+
+    def mixed(a, b):
+        def turn(c):
+            x, y, z, w, n = c
+            shared = x * y + z
+            return [y + 0.5 * z, shared, shared, w * 0.5 + x - shared, n + 1.0]
+
+        first = repeat(turn, [a + b, a * b, a - b, b * b, 0.0], until=lambda c: c[4] >= 3, at_most=9)
+        again = repeat(
+            lambda c: [c[1] - c[0], c[0] * c[2], c[2] + c[1], c[3]], first[:4], until=lambda c: c[0] > 9, at_most=2
+        )
+        return [*again, a + b]
+
+    x = np.random.default_rng(3).uniform(-1, 1, (21, 2))
+    for limit in (4, 250):
+        native = kernel(mixed, 2, 5, chunk_limit=limit)
+        (rows,) = native(x)
+        np.testing.assert_allclose(rows, [mixed(*map(float, row)) for row in x], rtol=1e-12, atol=1e-13)
+        assert [tuple(native(row)[0]) for row in x] == [tuple(row) for row in rows]
+    moved = [len(step.copies) for step in native.plan.steps if isinstance(step, Turn)]
+    assert sum(moved) <= 6  # constants, and whether lanes are done
+
+
 # ---- misuse
 
 

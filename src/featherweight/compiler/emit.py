@@ -15,7 +15,7 @@ from featherweight.compiler.plan import Plan
 from featherweight.compiler.schedule import Chunk, Elementary, Turn
 from featherweight.compiler.turns import emit_moves, emit_turn, move_tables
 
-# slots read by a chunk are never written by it: let loads move past stores
+# slots read by a chunk are not written by it, but for those in `Chunk.over`: let loads move past stores
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
 LINE = 64  # bytes that memory moves at once
 
@@ -69,6 +69,7 @@ def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
             continue
         signature = step.signature()
         own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
+        own += [plan.base[source] + first for source, first in step.targets]
         if uses[signature] == 1:
             functions.append(_Function(step, lanes, plan.lookups, plan, own).text(f"@chunk{k}"))
             calls.append(f"call void @chunk{k}(ptr %ws)")
@@ -162,10 +163,14 @@ class _Function:
         self.is_bool = [op[0] in BOOLEANS for op in chunk.code]
 
     def text(self, name: str) -> str:
+        waiting: list[int] = []  # to be stored where something has still to be read
         for k, (op, *refs) in enumerate(self.chunk.code):
             self._operation(f"%v{k}", op, refs)
             if k in self.chunk.stores:
-                self._store(k, *self.chunk.stores[k])
+                waiting.append(k)
+            for ready in [j for j in waiting if self.chunk.over.get(j) in (None, *self.loaded)]:
+                waiting.remove(ready)
+                self._store(ready, *self.chunk.stores[ready])
         parameters = "ptr noalias %ws"
         if self.plan is None:
             parameters += ", ptr noalias %places, ptr noalias %constants"
@@ -177,7 +182,7 @@ class _Function:
         if self.plan is not None:
             return []
         lines = []
-        sources, own = len(self.chunk.sources), len(self.chunk.blocks)
+        sources, own = len(self.chunk.sources), len(self.chunk.blocks) + len(self.chunk.targets)
         for s, block in enumerate([*(f"%block{s}" for s in range(sources)), *(f"%own{b}" for b in range(own))]):
             lines += [
                 f"{block}q = getelementptr i64, ptr %places, i64 {s}",
@@ -263,7 +268,8 @@ class _Function:
             pointer = self._address(f"%own{block}", place)
         else:
             pointer = self._address("%ws", self.own[block] + place)
-        self.lines.append(f"store {T} {out}, ptr {pointer}, align {self.lanes.bytes}, !noalias !2")
+        apart = "" if k in self.chunk.over else ", !noalias !2"
+        self.lines.append(f"store {T} {out}, ptr {pointer}, align {self.lanes.bytes}{apart}")
 
 
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}

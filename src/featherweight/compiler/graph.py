@@ -227,6 +227,17 @@ class Graph:
         self.repeats[node.id] = Repeat(number, test, inside, len(after), at_most)
         return [self._node("result", (node.id, k)) for k in range(len(after))]
 
+    @contextmanager
+    def only_where(self, condition: Condition) -> Iterator[None]:
+        """While this is open, repeats begin with all lanes done but those for which the condition holds."""
+        before, stopped = self._done, ~condition
+        both = stopped if before is None else before | stopped
+        self._done = both if isinstance(both, Condition) else stopped
+        try:
+            yield
+        finally:
+            self._done = before
+
     def _kept(self, done: Condition, old: Node, new: Node, scope: int) -> Node:
         """The next value of a carry, old in lanes that are done; put where the new one is made."""
         if new is old:

@@ -87,6 +87,7 @@ class Kernel:
         self.chunk_limit = chunk_limit  # operations in a function; None: as usual
         self.fingerprint = fingerprint  # everything the function depends on but this package; None: not known
         self.by_trace = by_trace  # where it is not known, trace and take what was written; else do not cache
+        self.carried = 0  # of a loop: how many of the inputs the first results replace
         self._plan: Plan | None = None
         self._written: Written | None = None
         self._code: dict[int, Code] = {}
@@ -109,7 +110,7 @@ class Kernel:
         self._written = None  # the plan has all of it
         program, entries = fuse(graph, entries)
         inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
-        return plan(program, inputs, entries, self.chunk_limit or CHUNK_LIMIT)
+        return plan(program, inputs, entries, self.chunk_limit or CHUNK_LIMIT, self.carried)
 
     def _write(self) -> Written:
         """What the function does, and its results as nodes or numbers. It is run once, for key and plan: another time

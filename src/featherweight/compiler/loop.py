@@ -42,6 +42,7 @@ class Loop:
         inputs = [*carry, *given, *constants]
         self.kernel = _LoopKernel(name, inputs, outputs, function, lambda _: "", fingerprint=fingerprint, by_trace=True)
         self.kernel.sizes = len(carry), len(given), recorded
+        self.kernel.carried = len(carry)
 
     def run(
         self,

@@ -14,6 +14,7 @@ from math import copysign
 
 from featherweight.compiler.fuse import Program
 from featherweight.compiler.graph import NUMBERED, operands
+from featherweight.compiler.inplace import InPlace, in_place
 from featherweight.compiler.node import CONSTANTS
 from featherweight.compiler.schedule import Chunk, Elementary, Schedule, Source, Step, Turn
 
@@ -59,18 +60,25 @@ def plan(
     inputs: list[Input],
     outputs: list[int | float],
     chunk_limit: int = CHUNK_LIMIT,
+    carried: int = 0,
 ) -> Plan:
-    """Steps and workspace of a program with these inputs and output entries (nodes or numbers)."""
+    """Steps and workspace of a program with these inputs and output entries (nodes or numbers).
+
+    If the program is run again and again, the first outputs replace the first inputs: so many of these are carried.
+    """
     steps = Schedule(program, chunk_limit).steps
-    return _Layout(program, steps, inputs, outputs).plan()
+    return _Layout(program, steps, inputs, outputs, carried).plan()
 
 
 class _Layout:
     """Which block a value is in, and where the blocks are."""
 
-    def __init__(self, program: Program, steps: list[Step], inputs: list[Input], outputs: list[int | float]) -> None:
+    def __init__(
+        self, program: Program, steps: list[Step], inputs: list[Input], outputs: list[int | float], carried: int
+    ) -> None:
         self.program, self.steps, self.inputs, self.outputs = program, steps, inputs, outputs
         self.loops = _loops(steps)
+        self.in_place = in_place(program, steps, self.loops, self._reads, outputs, self._replaced(carried))
         self.where: dict[int, tuple[Source, int]] = {}  # block and index of every value that crosses
         self.base: dict[Source, int] = {}
         self.literals: dict[str, int] = {}  # by their hexadecimal text: 0 and -0 are two
@@ -80,7 +88,7 @@ class _Layout:
         self._find_places()
         for step in self.steps:
             if isinstance(step, Chunk):
-                _write_code(self.program, step, self.where)
+                _write_code(self.program, step, self.where, self.in_place)
         places = [self._place(o) for o in self.outputs]
         moved = [
             [self._place(a) if self.program.op[a] != "undefined" else None for a in step.values]
@@ -121,6 +129,18 @@ class _Layout:
             return list(step.values)
         return [a for i in step.nodes for a in operands(self.program.op[i], self.program.args[i])]
 
+    def _replaced(self, carried: int) -> list[tuple[int | float, int | None, tuple[Source, int]]]:
+        """Outputs that replace inputs: the output, the input's node if there is one, and its place."""
+        node = {args: i for i, args in enumerate(self.program.args) if self.program.op[i] == "input"}
+        entries = ((k, j) for k, array in enumerate(self.inputs[:carried]) for j in range(array.size))
+        return [(o, node.get(e), self._input(*e)) for o, e in zip(self.outputs, entries, strict=False)]
+
+    def _input(self, array: int, position: int) -> tuple[Source, int]:
+        """Where an entry of an input is."""
+        parts = self.inputs[array].parts
+        start = parts[bisect_right(parts, position) - 1]
+        return ("input", array, start), position - start
+
     def _find_places(self) -> None:
         """Block and index of every value that crosses from one step to another."""
         op, args, where = self.program.op, self.program.args, self.where
@@ -143,7 +163,9 @@ class _Layout:
             elif isinstance(step, Chunk):
                 by_reader: dict[int, list[int]] = defaultdict(list)
                 for i in step.nodes:
-                    if i in last_reader:
+                    if i in self.in_place.made:
+                        where[i] = self.in_place.made[i]
+                    elif i in last_reader:
                         by_reader[last_reader[i]].append(i)
                 step.blocks = [by_reader[reader] for reader in sorted(by_reader)]
                 for b, block in enumerate(step.blocks):
@@ -151,23 +173,17 @@ class _Layout:
         size_of = {repeat.number: repeat.size for repeat in self.program.repeats.values()}
         for i in last_reader:
             if op[i] == "input":
-                array, start = self._part(i)
-                where[i] = ("input", array, start), args[i][1] - start
+                where[i] = self._input(*args[i])
             elif op[i] == "carry":
-                where[i] = ("repeat", args[i][0]), args[i][1] % (size_of[args[i][0]] + 1)
+                where[i] = self.in_place.block(args[i][0]), args[i][1] % (size_of[args[i][0]] + 1)
             elif op[i] == "result":
-                where[i] = ("repeat", self.program.repeats[args[i][0]].number), args[i][1]
-
-    def _part(self, i: int) -> tuple[int, int]:
-        """The array of an input, and where the part begins that it is in."""
-        array, position = self.program.args[i]
-        parts = self.inputs[array].parts
-        return array, parts[bisect_right(parts, position) - 1]
+                where[i] = self.in_place.block(self.program.repeats[args[i][0]].number), args[i][1]
 
     def _elementary_parts(self, step: Elementary) -> list[int]:
         """For each argument of an elementary level the number of the first that is in the same part of an input: equal
         limbs read their own sines alike, wherever those of their ancestors are."""
-        parts = [self._part(a) if self.program.op[a] == "input" else None for a in step.arguments]
+        op, args = self.program.op, self.program.args
+        parts = [self._input(*args[a])[0] if op[a] == "input" else None for a in step.arguments]
         starts: list[int] = []
         for k, part in enumerate(parts):
             starts.append(starts[-1] if k and part == parts[k - 1] else k)
@@ -208,13 +224,28 @@ class _Layout:
             ends[s].append(source)
         memory = _Memory(self.top)
         size_of: dict[Source, int] = {}
-        for s, step in enumerate(self.steps):
-            for source, size in _blocks(s, step):
+        begins = self._begins()
+        for s in range(len(self.steps)):
+            for source, size in begins[s]:
                 size_of[source] = size
                 self.base[source] = memory.take(size)
             for source in ends[s]:
                 memory.give(self.base[source], size_of[source])
         self.top = memory.top
+
+    def _begins(self) -> list[list[tuple[Source, int]]]:
+        """The blocks that begin with each step, and their sizes."""
+        begins: list[list[tuple[Source, int]]] = [[] for _ in self.steps]
+        first: dict[Source, int] = {}  # where something is made in the block of a repeat
+        for s, step in enumerate(self.steps):
+            if isinstance(step, Chunk):
+                begins[s] += [(("chunk", s, b), len(block)) for b, block in enumerate(step.blocks)]
+                for source, _ in step.targets:
+                    first.setdefault(source, s)
+            elif isinstance(step, Turn) and step.kind == "begin" and step.repeat.number not in self.in_place.goes_on:
+                source = self.in_place.block(step.repeat.number)
+                begins[first.get(source, s)].append((source, step.repeat.size + 1))
+        return begins
 
     def _last_readers(self, outputs: list[tuple[Source, int]]) -> dict[Source, int]:
         """The step after which a block of a chunk or a repeat is not needed."""
@@ -222,7 +253,8 @@ class _Layout:
         last: dict[Source, int] = {}
         for s, step in enumerate(self.steps):
             if isinstance(step, Turn) and step.kind == "end":
-                made["repeat", step.repeat.number] = last["repeat", step.repeat.number] = s
+                source = self.in_place.block(step.repeat.number)
+                made[source] = last[source] = s
         for s, step in enumerate(self.steps):
             for a in self._reads(step):
                 source = self.where[a][0] if a in self.where else ("literal",)
@@ -237,17 +269,8 @@ class _Layout:
         if turn.kind == "test":
             turn.slot = slots[0] or 0
             return
-        first = self.base["repeat", turn.repeat.number]
+        first = self.base[self.in_place.block(turn.repeat.number)]
         turn.copies = [(slot, first + k) for k, slot in enumerate(slots) if slot is not None and slot != first + k]
-
-
-def _blocks(s: int, step: Step) -> list[tuple[Source, int]]:
-    """The blocks that begin with a step, and their sizes."""
-    if isinstance(step, Chunk):
-        return [(("chunk", s, b), len(block)) for b, block in enumerate(step.blocks)]
-    if isinstance(step, Turn) and step.kind == "begin":
-        return [(("repeat", step.repeat.number), step.repeat.size + 1)]
-    return []
 
 
 class _Memory:
@@ -293,7 +316,7 @@ def _loops(steps: list[Step]) -> list[list[tuple[int, int]]]:
     return around
 
 
-def _write_code(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]]) -> None:
+def _write_code(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], in_place: InPlace) -> None:
     """The chunk's operations with references that do not depend on where it is called."""
     op, args, table = program.op, program.args, program.table
     local = {i: k for k, i in enumerate(chunk.nodes)}
@@ -325,5 +348,18 @@ def _write_code(program: Program, chunk: Chunk, where: dict[int, tuple[Source, i
 
     chunk.code = [code(i) for i in chunk.nodes]
     chunk.stores = {local[i]: (b, k) for b, block in enumerate(chunk.blocks) for k, i in enumerate(block)}
+    target: dict[Source, list[int]] = defaultdict(list)
+    for i in chunk.nodes:
+        if i in in_place.made:
+            target[where[i][0]].append(i)
+    read = {ref for operation in chunk.code for ref in operation[1:] if ref[0] == "slot"}
+    for b, (source, nodes) in enumerate(target.items(), start=len(chunk.blocks)):
+        begin = min(where[i][1] for i in nodes)
+        chunk.targets.append((source, begin))
+        for i in nodes:
+            chunk.stores[local[i]] = b, where[i][1] - begin
+            place = "slot", ordinal.get(source), where[i][1] - first.get(source, 0)
+            if place in read:
+                chunk.over[local[i]] = place
     chunk.sources = list(first.items())
     chunk.constants = [table[args[a][0]] for a in constant]

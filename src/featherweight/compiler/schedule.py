@@ -37,12 +37,14 @@ class Chunk:
     nodes: list[int]
     blocks: list[list[int]] = field(default_factory=list)  # values for later steps, by who reads them last
     code: list[tuple] = field(default_factory=list)
-    stores: dict[int, tuple[int, int]] = field(default_factory=dict)  # local number: block and place in it
+    targets: list[tuple[Source, int]] = field(default_factory=list)  # further blocks to store to, and from which index
+    stores: dict[int, tuple[int, int]] = field(default_factory=dict)  # local number: block or target, and place in it
+    over: dict[int, tuple] = field(default_factory=dict)  # local number: the slot it is stored over, which is read here
     sources: list[tuple[Source, int]] = field(default_factory=list)
     constants: list[float] = field(default_factory=list)
 
     def signature(self) -> tuple:
-        return tuple(self.code), tuple(self.stores.items())
+        return tuple(self.code), (len(self.blocks), tuple(self.stores.items()), tuple(self.over.items()))
 
 
 @dataclass

@@ -15,7 +15,7 @@ from featherweight.dynamics.evaluate import LARGEST
 from featherweight.errors import SimulationError
 from featherweight.integrators import Integrator
 from featherweight.model import Model, Tree
-from featherweight.scalar import where
+from featherweight.scalar import only_where, where
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 
@@ -99,8 +99,10 @@ def _make(model: Model, means: Means) -> Loop:
         (q, v, clock), extra, records = _step(model, tree, means, x, tau, abs(_sum(asked)) <= LARGEST)
         going = clock[1] == 0
         kept = [*extra, *([x_after] if control is not None else [])]
-        before = [x[a.name] for a in carry[3:]]
-        rest = [tree.chosen(going, a, b) for a, b in zip(kept, before, strict=True)]
+        rest = [
+            after if own.name == "memory" else tree.chosen(going, after, x[own.name])  # a lane at rest needs no memory
+            for own, after in zip(carry[3:], kept, strict=True)
+        ]
         return [q, v, clock, *rest, list(tau), *records], 0
 
     fingerprint = None
@@ -151,11 +153,14 @@ def _step(
     extra: list[list[Any]] = []
     records: list[list[Any]] = [[], [], [], []]
     memory = x.get("memory", [])
+    going = status == 0
     if means.contact is None:
-        free = means.integrator.advance(tree, q, v, tau, dt, None, memory)
+        with only_where(going):
+            free = means.integrator.advance(tree, q, v, tau, dt, None, memory)
         new_q, new_v = free.q, free.v
     else:
-        outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], memory, status == 0)
+        with only_where(going):
+            outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], memory, going)
         new_q, new_v, converged, free = outcome.q, outcome.v, outcome.converged, outcome.free
         extra = [outcome.state]
         force = [number for vector in outcome.force for number in vector]
@@ -166,7 +171,6 @@ def _step(
         extra = [*([free.state] if memory else []), *extra]
     else:
         records.append([])
-    going = status == 0
     total: Any = 0.0
     for _, _, joint in tree.outward():
         if joint.joint.leader is None:

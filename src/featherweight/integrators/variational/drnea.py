@@ -61,17 +61,17 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
     move[0], log[0], F[0], after[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero(), Force.zero()
     upright: Any = 1.0
 
-    # outward: displacement of each body, its logarithm, and its momentum
+    # outward: displacement of each body, and its logarithm
     for i, parent, joint in tree.outward():
         move[i] = move[parent].seen_from(place.X[i]).then(joint.displacement(place.q, delta))
         log[i] = Log.of(move[i])
-        P[i] = tree.I[i] @ log[i].X
         upright = minimum(upright, move[i].turn.w)
 
-    # inward: that momentum where the step begins, projected on the joint, and handed to the parent
+    # inward: momentum, seen where the step begins, projected on the joint, and handed to the parent
     e: list[Any] = [0] * tree.nv
     spun: list[Any] = [0] * tree.nv
     for i, parent, joint in tree.inward():
+        P[i] = tree.I[i] @ log[i].X
         for child in spinning[i]:
             P[i] = P[i] + child.spin * delta[child.v.start]
         before, after[i] = log[i].momenta(P[i])

@@ -1,7 +1,9 @@
 """Where the search for a step begins: δ from q, v and, if there were steps before this one, what they were like.
 
-Of a smooth sequence the next one is x + ∇x + ∇²x + …: the more differences, the better, until they are made of rounding
-errors, which grow from one difference to the next where smooth ones get smaller.
+Of a smooth sequence the next one is x + ∇x + ∇²x + …: the differences ∇ʲx get smaller until they are made of rounding
+errors, which grow. The sum goes up to the smallest, ∇ⁿx, as the differences of the step before have it. Through n + 1
+values there is one polynomial of degree n; the one that fits n + 2 values best (least squares) has half of the rounding
+errors, and is the same sum with -(n + 1) / (n + 2) ∇ⁿ⁺¹x added to it.
 """
 
 from __future__ import annotations
@@ -13,38 +15,48 @@ from featherweight.model import Tree
 from featherweight.scalar import where
 
 GUESSES = ("rest", "velocity", "dynamics", "extrapolated")
-MEMORY = 8  # differences that are kept, from the 0th on
-SURE = 5  # of them are always used, the others if the last is smaller than the first of them
+LEVELS = 8  # differences that are kept, from the 0th on
+EACH = LEVELS + 1  # numbers that are kept of a coordinate: the differences up to the last value but one, and the last
 
 
-def extrapolated(tree: Tree, past: Sequence[Any]) -> list[Any]:
-    """The next of a sequence, coordinate by coordinate, from the differences of the last one."""
-    sure: list[Any] = [0] * tree.nv
-    more: list[Any] = [0] * tree.nv
-    first: Any = 0
-    last: Any = 0
+def memory_size(nv: int) -> int:
+    """Numbers that are remembered: for each coordinate, and at last the squares of the differences, all together."""
+    return EACH * nv + LEVELS
+
+
+def extrapolated(tree: Tree, v: Sequence[Any], h: Any, memory: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """h v and the next of what steps had beyond it; and what is remembered, up to the last step."""
+    weights = _weights(memory[-LEVELS:])
+    kept, delta = list(memory), [0] * tree.nv
+    sizes: list[Any] = [0.0] * LEVELS
     for k in tree.coordinates():
-        own = past[MEMORY * k : MEMORY * (k + 1)]
-        sure[k], more[k] = _sum(own[:SURE]), _sum(own[SURE:])
-        first, last = first + own[SURE] * own[SURE], last + own[-1] * own[-1]
-    smooth = last < first
+        begin = EACH * k
+        level = -memory[begin + LEVELS]
+        delta[k] = h * v[k]
+        for j, weight in enumerate(weights):
+            kept[begin + j] = level
+            delta[k] = delta[k] + weight * level
+            sizes[j] = sizes[j] + level * level
+            level = level - memory[begin + j]
+    kept[-LEVELS:] = sizes
+    return delta, kept
+
+
+def remembered(
+    tree: Tree, v: Sequence[Any], h: Any, kept: Sequence[Any], delta: Sequence[Any], rest: Sequence[Any]
+) -> list[Any]:
+    """The same after one more step, with what is left of the equations taken out. Of the last step, what it lacks to
+    h v is kept: its negative is a new number, and is made in the place of the one before."""
+    memory = list(kept)
     for k in tree.coordinates():
-        sure[k] = sure[k] + where(smooth, more[k], 0.0)
-    return sure
+        memory[EACH * k + LEVELS] = h * v[k] - (delta[k] - rest[k])
+    return memory
 
 
-def remembered(tree: Tree, past: Sequence[Any], latest: Sequence[Any]) -> list[Any]:
-    """The differences after one more."""
-    kept = list(past)
-    for k in tree.coordinates():
-        level = latest[k]
-        for j in range(MEMORY * k, MEMORY * (k + 1)):
-            kept[j], level = level, level - past[j]
-    return kept
-
-
-def _sum(values: Sequence[Any]) -> Any:
-    total = values[0]
-    for x in values[1:]:
-        total = total + x
-    return total
+def _weights(sizes: Sequence[Any]) -> list[Any]:
+    """Of each difference in the next value."""
+    least, n = sizes[0], 0.0
+    for j, size in enumerate(sizes[1:], start=1):
+        less = size < least
+        least, n = where(less, size, least), where(less, float(j), n)
+    return [1.0, *(where(n >= j, 1.0, where(n == j - 1.0, -j / (j + 1.0), 0.0)) for j in range(1, LEVELS))]

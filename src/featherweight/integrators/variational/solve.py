@@ -8,12 +8,11 @@ from itertools import islice
 from typing import Any
 
 from featherweight import algorithms
-from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, Trial, drnea
 from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.newton import newton_step
-from featherweight.integrators.variational.riqn import answer
+from featherweight.integrators.variational.riqn import Answer, answer
 from featherweight.model import Tree
 from featherweight.scalar import known, logical_not, repeat, when, where
 from featherweight.spatial import Force, Vector
@@ -25,13 +24,13 @@ NEVER = 1e300
 
 @dataclass(frozen=True)
 class Found:
-    """The last step that was tried, how many were tried after the first, |e|² of the first, and what one more
-    quasi-Newton step would take from δ."""
+    """The last step that was tried, how many were tried after the first, |e|² of the first; and the first half of
+    M⁻¹ e, y, where it is to be had."""
 
     trial: Trial
     iterations: Any
     first: Any
-    rest: list[Any]
+    y: list[Any] | None = None
 
 
 class Search:
@@ -39,6 +38,7 @@ class Search:
 
     def __init__(self, place: Place, small: Any) -> None:
         self.place, self.small = place, small
+        self.answers: Answer | None = None
 
     def good(self, trial: Trial) -> Any:
         """Is it a step?"""
@@ -52,19 +52,20 @@ class Search:
         def turn(carry: list[Any]) -> list[Any]:
             before, y = row.trial(carry[:-2])
             after = drnea(self.place, self._less(before.delta, answers.outward(y)))
-            return [*row.of(after, answers.inward(after.e)), before.square, carry[-1] + 1.0]
+            return [*row.of(after, answers.inward(after.e)), carry[-2] + 1.0, before.square]
 
         def ends(carry: list[Any]) -> Any:
-            square, before = carry[0], carry[-2]
+            square, before = carry[0], carry[-1]
             soon, enough = square, self.small  # square (square / before)^PATIENCE ≤ small
             for _ in range(PATIENCE):
                 soon, enough = soon * square, enough * before
             hopeless = logical_not(soon <= enough)
             return (square <= self.small) | hopeless
 
-        last = repeat(turn, [*row.of(first, answers.inward(first.e)), NEVER, 0.0], until=ends, at_most=at_most)
+        last = repeat(turn, [*row.of(first, answers.inward(first.e)), 0.0, NEVER], until=ends, at_most=at_most)
         trial, y = row.trial(last[:-2])
-        return Found(trial, last[-1], first.square, answers.outward(y))
+        self.answers = answers
+        return Found(trial, last[-2], first.square, y)
 
     def broyden(self, delta: Sequence[Any], at_most: int) -> Found:
         """Quasi-Newton steps that learn from each other."""
@@ -85,7 +86,7 @@ class Search:
             return (carry[0] <= self.small) | logical_not(carry[0] < NEVER)
 
         last = repeat(turn, [*begin, *Steps(len(delta)).flat(), 0.0], until=ends, at_most=at_most)
-        return Found(row.trial(last[:own])[0], last[-1], first.square, [0] * len(delta))
+        return Found(row.trial(last[:own])[0], last[-1], first.square)
 
     def newton(self, delta: Sequence[Any], at_most: int, like: Trial | None = None) -> Found:
         """δ ← δ - α (∂e/∂δ)⁻¹ e, with α = 1, or halved until it makes |e| smaller. The first turn tries δ itself."""
@@ -107,7 +108,7 @@ class Search:
             return (count >= 0) & ((square <= self.small) | logical_not(square < NEVER) | (alpha < SHORTEST))
 
         last = repeat(turn, [*begin, 1.0, 0.0, -1.0], until=ends, at_most=at_most + 1)
-        return Found(row.trial(last[:-3])[0], last[-1], last[-2], [0] * len(delta))
+        return Found(row.trial(last[:-3])[0], last[-1], last[-2])
 
     def rescued(self, found: Found, near: Any, delta: Sequence[Any], at_most: int) -> Found:
         """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find.
@@ -115,22 +116,24 @@ class Search:
         They go on from what was found if that was near and is upright, else they begin with another δ: the equations
         may have several solutions, and the one that is meant is near where the robot is.
         """
-        row, trial = Row(self.place.tree, found.trial), found.trial
+        row = Row(self.place.tree, found.trial)
 
-        def again() -> list[Any]:
+        def again(carry: list[Any]) -> list[Any]:
+            trial, y = row.trial(carry[:-1])
             useful = (found.first <= near) & (trial.square <= found.first) & (trial.upright >= LEAST_W)
             begin = [where(useful, a, b) for a, b in zip(trial.delta, delta, strict=True)]
             newton = self.newton(begin, at_most, trial)
-            return [*row.of(newton.trial), found.iterations + newton.iterations]
+            return [*row.of(newton.trial, [0.0] * len(y) if y else None), carry[-1] + newton.iterations]
 
         self.place.tree.mark()
-        failed = logical_not(self.good(trial) & (found.first <= near))
-        values = when(failed, again, [*row.of(trial), found.iterations])
-        rest = list(found.rest)
-        for _, _, joint in self.place.tree.apart().outward():
-            if joint.joint.leader is None:
-                rest[joint.v] = [x if is_zero(x) else where(failed, 0.0, x) for x in rest[joint.v]]
-        return Found(row.trial(values[:-1])[0], values[-1], found.first, rest)
+        fine = self.good(found.trial) & (found.first <= near)
+        values = repeat(again, [*row.of(found.trial, found.y), found.iterations], until=lambda _: fine, at_most=1)
+        trial, y = row.trial(values[:-1])
+        return Found(trial, values[-1], found.first, y or None)
+
+    def rest(self, found: Found) -> list[Any]:
+        """What one more quasi-Newton step would take from δ; nothing where Newton steps found it."""
+        return [0] * self.place.tree.nv if self.answers is None or found.y is None else self.answers.outward(found.y)
 
     def _large(self, square: Any) -> Any:
         return logical_not(square <= self.small)

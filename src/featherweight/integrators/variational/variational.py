@@ -12,7 +12,7 @@ from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.integrator import Advanced, External, Integrator
 from featherweight.integrators.variational.drnea import Place
 from featherweight.integrators.variational.forces import Braked, with_springs
-from featherweight.integrators.variational.guesses import GUESSES, MEMORY, extrapolated, remembered
+from featherweight.integrators.variational.guesses import GUESSES, extrapolated, memory_size, remembered
 from featherweight.integrators.variational.legendre import read_out, start
 from featherweight.integrators.variational.solve import Found, Search
 from featherweight.model import Tree
@@ -61,7 +61,7 @@ class Variational(Integrator):
             raise ValueError(f"iterations: expected a whole number of 1 or more, got {self.iterations!r}")
 
     def state_size(self, nv: int) -> int:
-        return MEMORY * nv if self.guess == "extrapolated" else 0
+        return memory_size(nv) if self.guess == "extrapolated" else 0
 
     def advance(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any, external: External | None,
@@ -71,8 +71,8 @@ class Variational(Integrator):
         braked = Braked.of(tree, q, v, h)
         pushed = None if external is None else external(q, v)
         forces = with_springs(tree, q, tau)
-        first = self._guess(tree, q, v, forces, h, pushed, state)
         together = braked.begin.woven()
+        first, kept = extrapolated(together, v, h, state) if state else (self._guess(tree, q, v, forces, h, pushed), [])
         begin = start(replace(together, joints=tree.joints), q, v, h, forces, pushed)
         place = Place.at(together, q, begin)
         largest: Any = 0.0
@@ -98,26 +98,17 @@ class Variational(Integrator):
         forces = with_springs(tree, q_after, tau)
         v_after = read_out(braked.end, q_after, h, found.trial.after, momentum, forces, pushed)
 
-        kept: list[Any] = []
         if state:
-            gained = list(delta)  # over h v, with what is left of the equations taken out
-            for k in tree.coordinates():
-                gained[k] = delta[k] - found.rest[k] - h * v[k]
-            kept = remembered(tree, state, gained)
+            kept = remembered(tree, v, h, kept, delta, search.rest(found))
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
         return Advanced(q_after, v_after, kept, found.iterations, error, search.good(found.trial))
 
     def _guess(
-        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any, state: Any
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any
     ) -> list[Any]:
         if self.guess == "rest":
             return [where(x < 0, 0.0, 0.0) for x in v]  # a zero that is not known while tracing
         delta = self._scaled(tree, v, h)
-        if self.guess == "extrapolated":
-            gained = extrapolated(tree, state)
-            for k in tree.coordinates():
-                delta[k] = delta[k] + gained[k]
-            return delta
         if self.guess == "dynamics":
             solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
             damped = [f - d * x for f, d, x in zip(forces, _damping(tree), v, strict=True)]
