@@ -46,6 +46,8 @@ class Impulse(ContactModel):
         recovery_speed: v_max [m/s], most that recovery adds.
         slop: depth [m] that is left, so that a resting point keeps touching.
         bounce_speed: v_min [m/s], below which nothing bounces.
+        presliding: ε, how much a joint that dry friction holds yields to a change of its load, as a part of what it would
+            without friction; once, not again. With 0 joints are held rigidly, which fewer steps can be solved with.
     """
 
     tolerance: float = 1e-8
@@ -54,10 +56,11 @@ class Impulse(ContactModel):
     recovery_speed: float = 0.5
     slop: float = 1e-6
     bounce_speed: float = 0.01
+    presliding: float = 0.01
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("tolerance", "recovery", "recovery_speed", "slop", "bounce_speed"):
+        for name in ("tolerance", "recovery", "recovery_speed", "slop", "bounce_speed", "presliding"):
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
                 raise ValueError(f"{name}: expected a number of 0 or more, got {value!r}")
@@ -85,7 +88,7 @@ class Impulse(ContactModel):
             step = integrator.advance(tree, q, v, tau, h, None, memory)
             solved, q, free = tree, step.q, step.v
         else:
-            solved = tree.damped(v, h)
+            solved = tree.without_dry_friction().damped(v, h)  # which is in the rows
             passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
             forces = [t + p for t, p in zip(tau, passive, strict=True)]
             dynamics = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
