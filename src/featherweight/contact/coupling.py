@@ -52,7 +52,8 @@ class Coupling:
         for k, (joint, row) in enumerate(zip(self.joints, self.rows, strict=True), 3 * len(self.contacts)):
             self.tree.mark()
             again = partial(joint.again, impulses[k], dict(s), worst)
-            new = again() if row.acts is True else when(row.acts, again, [*(s[d] for d in joint.dofs), impulses[k], worst])
+            same = [*(s[d] for d in joint.dofs), impulses[k], worst]
+            new = again() if row.acts is True else when(row.acts, again, same)
             s.update(zip(joint.dofs, new[:-2], strict=True))
             impulses[k], worst = new[-2:]
         return worst

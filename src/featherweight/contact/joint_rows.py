@@ -18,7 +18,7 @@ REACH = 50.0  # velocity [rad/s or m/s] with which a joint may come to its end i
 
 @dataclass(frozen=True)
 class Row:
-    """In a step: the velocity of degree of freedom `dof` times `sign` is to be `wanted`, by an impulse from `least` to
+    """A limit or dry friction in a step: the velocity of degree of freedom `dof` times `sign` is to be `wanted`, by an impulse from `least` to
     `most`; it may be more where the impulse is at its least, and less where it is at its most."""
 
     dof: int
@@ -67,18 +67,18 @@ class DryFriction:
         return Row(self.dof, self.body, True, 1.0, 0.0, -f * h, f * h, settings.presliding)
 
 
-_known: WeakKeyDictionary[Model, list[Limit | DryFriction]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Model, list[Limit]] = WeakKeyDictionary()
 
 
-def rows_of(model: Model) -> list[Limit | DryFriction]:
-    """Limits of coordinates, and then dry friction of degrees of freedom."""
+def limits_of(model: Model) -> list[Limit]:
+    """Of every coordinate of a joint with one that has limits: its own, and those of joints that follow it."""
     rows = _known.get(model)
     if rows is None:
-        rows = _known[model] = [*_limits(model), *_dry(model)]
+        rows = _known[model] = _limits(model)
     return rows
 
 
-def _dry(model: Model) -> list[DryFriction]:
+def dry_friction_of(model: Model) -> list[DryFriction]:
     """Of every degree of freedom with dry friction, its own or that of a joint that follows it, or that may get some as
     a parameter."""
     rubs = {
@@ -95,7 +95,6 @@ def _dofs(joint: JointInfo) -> range:
 
 
 def _limits(model: Model) -> list[Limit]:
-    """Of every coordinate of a joint with one that has limits: its own, and those of joints that follow it."""
     rows = []
     for joint in model.independent_joints:
         if joint.kind.nv == 1 and len(np.ravel(joint.limits.lower)) == 1:

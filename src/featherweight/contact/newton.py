@@ -46,11 +46,11 @@ class Newton:
             self.parts.append(part.only_if(acts))
 
     def search(
-        self, carry: Sequence[Any], warm: Sequence[Any], tolerance: float, most: int, settle: Settle
+        self, carry: Sequence[Any], again: Sequence[Any], tolerance: float, most: int, settle: Settle
     ) -> list[Any]:
         """Impulses, the square of their worst error and the number of turns, after about `most` turns or as soon as the
-        error is below the tolerance [m/s]. Steps that lead nowhere begin again: with the impulses of the last step, and
-        then elsewhere, once that has settled."""
+        error is below the tolerance [m/s]. Steps that lead nowhere begin again: with the impulses `again`, and then
+        elsewhere, once that has settled."""
         square = tolerance * tolerance
 
         def trial(carry: list[Any]) -> list[Any]:
@@ -60,7 +60,7 @@ class Newton:
 
             def elsewhere() -> list[Any]:
                 others = settle(self._elsewhere(number), sweeps)
-                return [where(number > 0, x, y) for x, y in zip(others, warm, strict=True)]
+                return [where(number > 0, x, y) for x, y in zip(others, again, strict=True)]
 
             impulses = when(logical_not(found | (left <= square)), elsewhere, impulses)
             enough = CLOSER * CLOSER * where(found, enough, square)

@@ -20,7 +20,7 @@ from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, wh
 from featherweight.spatial import Force, Motion
 
 FEW = 6  # contacts
-PATIENCE = 20  # sweeps, before all contacts are solved at once
+PATIENCE = 20  # sweeps, before all contacts are solved at once; none where joints rub, which sweeps are slow with
 SOFT, TINY = 1e-10, 1e-30  # softness of a contact, as a part of its mobility and beside it [1/kg]
 
 
@@ -33,7 +33,7 @@ class Solver:
     ) -> None:  # fmt: skip
         self.model, self.tree, self.met, self.touching, self.free = model, tree, met, touching, list(free)
         self.rows = rows
-        self.always = any(row.acts is True for row in rows)  # dry friction
+        self.rubs = any(row.acts is True for row in rows)
         self.bodies = articulated_bodies(tree, q)
         self.before, self.after = _velocities(tree, self.bodies, v), _velocities(tree, self.bodies, free)
         self.dofs = [dofs_of(tree, m.body) for m in met]
@@ -58,19 +58,18 @@ class Solver:
             start = [*coupling.start(impulses), *impulses, 1e300, 0.0]
             return repeat(sweep, start, until=lambda c: c[-1] >= sweeps, at_most=int(max(SWEEPS)))[size:-2]
 
-        import os
-        P = int(os.environ.get("FWP", PATIENCE)) if self.always else PATIENCE
-        def all_at_once(carry: list[Any]) -> list[Any]:
-            most = model.iterations - PATIENCE
-            second = [0.0] * len(warm) if P == 0 else warm
-            found = Newton(coupling).search(carry[size:], second, model.tolerance, most, settle)
+        def all_at_once(carry: list[Any], again: list[Any], most: int) -> list[Any]:
+            found = Newton(coupling).search(carry[size:], again, model.tolerance, most, settle)
             return [*coupling.start(found[:-2]), *found]
 
         last = [*begin, *warm, 1e300, 0.0]
-        if P:
-            last = repeat(sweep, last, until=converged, at_most=min(P, model.iterations))
-        if model.iterations > P:
-            last = when(logical_not(converged(last)), partial(all_at_once, last), last)
+        if self.rubs:
+            last = all_at_once(last, [0.0] * len(warm), model.iterations)
+        else:
+            last = repeat(sweep, last, until=converged, at_most=min(PATIENCE, model.iterations))
+            if model.iterations > PATIENCE:
+                newton = partial(all_at_once, last, warm, model.iterations - PATIENCE)
+                last = when(logical_not(converged(last)), newton, last)
         shared, impulses = last[:size], last[size:-2]
         pushed = self._response(coupling.pushes(shared, impulses))
         moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
@@ -80,7 +79,7 @@ class Solver:
         return [*moved, *impulses, *slips, *last[-2:]]
 
     def _coupling(self, warm: Sequence[Any]) -> Coupling:
-        kind = ByVelocities if len(self.met) <= FEW and not self.always else ByPushes
+        kind = ByVelocities if len(self.met) <= FEW and not self.rubs else ByPushes
         contacts = []
         for m, touches, dofs in zip(self.met, self.touching, self.dofs, strict=True):
             self.tree.mark()
