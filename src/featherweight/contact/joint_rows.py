@@ -18,8 +18,9 @@ REACH = 50.0  # velocity [rad/s or m/s] with which a joint may come to its end i
 
 @dataclass(frozen=True)
 class Row:
-    """A limit or dry friction in a step: the velocity of degree of freedom `dof` times `sign` is to be `wanted`, by an impulse from `least` to
-    `most`; it may be more where the impulse is at its least, and less where it is at its most."""
+    """A limit or dry friction in a step: the velocity of degree of freedom `dof` times `sign` is to be `wanted`, by an
+    impulse from `least` to `most`; it may be more where the impulse is at its least, and less where it is at its most.
+    """
 
     dof: int
     body: int
