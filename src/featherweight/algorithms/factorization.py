@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from featherweight.algorithms.linear import is_zero
 from featherweight.scalar import reciprocal
 
-BLOCK = 4  # rows and columns
+BLOCK = 4  # rows and columns of M⁻¹
 
 
 @dataclass(frozen=True)
@@ -32,48 +33,79 @@ class LTDL:
                 y[i] = y[i] - l * y[j]
         return y
 
-    def inverse(self) -> list[list[Any]]:
-        """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over what both i and j hang on, Z = L⁻¹."""
+    def inverse(self, mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
+        """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over what both i and j hang on, Z = L⁻¹.
+
+        `mark` is called where code may be cut: rows of equal limbs are computed by equal code.
+        """
         n = len(self.d)
         Z: list[dict[int, Any]] = []
         for i in range(n):
+            mark()
             row: dict[int, Any] = {i: 1}
             for j, l in self.L[i].items():
                 for k, z in Z[j].items():
                     row[k] = row.get(k, 0) - l * z
             Z.append(row)
-        W = [{k: z * self.d_inverse[k] for k, z in row.items()} for row in Z]
+        W: list[dict[int, Any]] = []
+        for row in Z:
+            mark()
+            W.append({k: z * self.d_inverse[k] for k, z in row.items()})
         inverse: list[list[Any]] = [[0] * n for _ in range(n)]
-        for i, j in _by_blocks(n):
-            total: Any = 0
-            for k in sorted(W[i].keys() & Z[j].keys()):
-                total = total + W[i][k] * Z[j][k]
-            inverse[i][j] = inverse[j][i] = total
+        limbs = self._limbs()
+        for rows, columns in ((limbs[a], limbs[b]) for a in range(len(limbs)) for b in range(a + 1)):
+            mark()
+            for i, j in product(rows, columns):
+                if j <= i:
+                    total: Any = 0
+                    for k in sorted(W[i].keys() & Z[j].keys()):
+                        total = total + W[i][k] * Z[j][k]
+                    inverse[i][j] = inverse[j][i] = total
         return inverse
 
+    def _limbs(self) -> list[list[int]]:
+        """Up to four coordinates at a time of which each hangs on the one before, and nothing else does: a square of
+        M⁻¹ with these rows and columns reads what it needs once."""
+        parents = [max(row, default=-1) for row in self.L]
+        limbs: list[list[int]] = []
+        for i, parent in enumerate(parents):
+            if limbs and parent == limbs[-1][-1] and parents.count(parent) == 1 and len(limbs[-1]) < BLOCK:
+                limbs[-1].append(i)
+            else:
+                limbs.append([i])
+        return limbs
 
-def _by_blocks(n: int) -> Iterator[tuple[int, int]]:
-    """The places of a lower triangle, a square of them at a time: what a square needs is read once."""
-    for top in range(0, n, BLOCK):
-        for left in range(0, top + 1, BLOCK):
-            for i in range(top, min(top + BLOCK, n)):
-                for j in range(left, min(left + BLOCK, i + 1)):
-                    yield i, j
 
+def factorize(M: Sequence[Sequence[Any]], mark: Callable[[], None] = lambda: None) -> LTDL:
+    """The factors of a mass matrix; only its lower triangle is read.
 
-def factorize(M: Sequence[Sequence[Any]]) -> LTDL:
-    """The factors of a mass matrix; only its lower triangle is read. Eliminate the tips first."""
+    Row by row, from the tips to the root: H_ij = M_ij - Σ_k L_ki H_kj over all k that hang on i, L_ij = H_ij / H_ii.
+    `mark` is called where code may be cut.
+    """
     n = len(M)
-    H = [{j: M[i][j] for j in range(i) if not is_zero(M[i][j])} for i in range(n)]
-    d: list[Any] = [M[i][i] for i in range(n)]
-    d_inverse: list[Any] = [0] * n
+    columns = _pattern(M)
+    below: list[list[int]] = [[] for _ in range(n)]
+    H: list[dict[int, Any]] = [{} for _ in range(n)]
     L: list[dict[int, Any]] = [{} for _ in range(n)]
-    for k in reversed(range(n)):
-        d_inverse[k] = reciprocal(d[k])
-        L[k] = {i: h * d_inverse[k] for i, h in H[k].items()}
-        for i, l in L[k].items():
-            d[i] = d[i] - l * H[k][i]
-            for j in L[k]:
-                if j < i:
-                    H[i][j] = H[i].get(j, 0) - l * H[k][j]
-    return LTDL(L, d, d_inverse)
+    d_inverse: list[Any] = [0] * n
+    for i in reversed(range(n)):
+        mark()
+        for j in (*columns[i], i):
+            H[i][j] = M[i][j]
+            for k in below[i]:
+                if j in H[k]:
+                    H[i][j] = H[i][j] - L[k][i] * H[k][j]
+        d_inverse[i] = reciprocal(H[i][i])
+        for j in columns[i]:
+            L[i][j] = H[i][j] * d_inverse[i]
+            below[j].append(i)
+    return LTDL(L, [H[i][i] for i in range(n)], d_inverse)
+
+
+def _pattern(M: Sequence[Sequence[Any]]) -> list[list[int]]:
+    """The columns of each row of L: where M is not zero, and where the rows below fill in."""
+    columns = [{j for j in range(i) if not is_zero(M[i][j])} for i in range(len(M))]
+    for row in reversed(columns):
+        for i in row:
+            columns[i] |= {j for j in row if j < i}
+    return [sorted(row) for row in columns]

@@ -6,7 +6,8 @@ import ctypes
 
 COUNT, STATUS, ARRAYS = 0, 1, 2  # words of a call: rows, status; then pointer, stride of each array
 BAD_INPUT, BAD_RESULT, BAD_CHECK = 1, 2, 4  # bits of a row's status
-BLOCK, LOOP_BLOCK = 32, 16  # rows a thread takes at a time, of a function and of a loop
+BLOCK = 16  # rows; a thread takes one part of so many of the blocks that are left, and one block at least:
+PARTS, LOOP_PARTS = 8, 1 << 32  # of a function, and of a loop, whose blocks take long
 WORTH_A_THREAD = 1_000_000  # operations; about 50 us
 OFF = ctypes.c_int64()  # while it is not zero, entry points decline
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(OFF))  # for good: compiled code reads it

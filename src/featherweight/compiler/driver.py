@@ -6,7 +6,17 @@ threads do). If the caller wants to know, a byte says of each row that is refuse
 
 from __future__ import annotations
 
-from featherweight.compiler.calls import ARRAYS, BAD_CHECK, BAD_INPUT, BAD_RESULT, BLOCK, COUNT, LOOP_BLOCK, STATUS
+from featherweight.compiler.calls import (
+    ARRAYS,
+    BAD_CHECK,
+    BAD_INPUT,
+    BAD_RESULT,
+    BLOCK,
+    COUNT,
+    LOOP_PARTS,
+    PARTS,
+    STATUS,
+)
 from featherweight.compiler.emit import Lanes
 from featherweight.compiler.packing import UNROLL, emit_packing, join
 from featherweight.compiler.target import Target
@@ -37,7 +47,7 @@ def emit_driver(
         from featherweight.compiler.loop_driver import emit_loop_rows
 
         rows = emit_loop_rows(lanes, inputs, outputs, slots or [], loop, target.windows)
-    run = _run(BLOCK if loop is None else LOOP_BLOCK)
+    run = _run(PARTS if loop is None else LOOP_PARTS)
     return _float_mode(target.arch) + _touch_stack(target.windows) + emit_packing(lanes, native) + rows + run
 
 
@@ -267,20 +277,21 @@ end:
 """
 
 
-def _run(block: int) -> str:
+def _run(parts: int) -> str:
     """`@run(call, ws, taken, k, n)`: the part of thread k of n in a call.
 
-    Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end;
-    `taken[stretch]` counts what both have begun, so they meet where the slower one is. Each has the same
-    rows again in the next call, still in its cache. Returns how many packs had a bad row.
+    Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end. Each takes a part
+    of the blocks that are left at a time, many at first and one at last; `taken[stretch]` counts what both have taken,
+    so they meet where the slower one is. Each has the same rows again in the next call, still in its cache. A thread
+    that is alone takes all at once. Returns how many packs had a bad row.
     """
     return f"""
 define i64 @run(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n) #0 {{
 entry:
   %countp = getelementptr i64, ptr %call, i64 {COUNT}
   %count = load i64, ptr %countp
-  %rounded = add i64 %count, {block - 1}
-  %blocks = udiv i64 %rounded, {block}
+  %rounded = add i64 %count, {BLOCK - 1}
+  %blocks = udiv i64 %rounded, {BLOCK}
   %s = udiv i64 %k, 2
   %even = mul i64 %s, 2
   %after = add i64 %even, 2
@@ -293,27 +304,37 @@ entry:
   %share = sub i64 %high, %low
   %bit = and i64 %k, 1
   %down = icmp ne i64 %bit, 0
-  %top = sub i64 %high, 1
-  %start = select i1 %down, i64 %top, i64 %low
-  %step = select i1 %down, i64 -1, i64 1
+  %start = select i1 %down, i64 %high, i64 %low
+  %sign = select i1 %down, i64 -1, i64 1
+  %parts = select i1 %pair, i64 {parts}, i64 1
   %mine = getelementptr i64, ptr %taken, i64 %s
   br label %take
 take:
   %bad = phi i64 [0, %entry], [%bad1, %work]
-  %block = phi i64 [%start, %entry], [%block1, %work]
-  %before = atomicrmw add ptr %mine, i64 1 monotonic
-  %more = icmp slt i64 %before, %share
+  %here = phi i64 [%start, %entry], [%there, %work]
+  %seen = load atomic i64, ptr %mine monotonic, align 8
+  %remain = sub i64 %share, %seen
+  %part = sdiv i64 %remain, %parts
+  %wanted = call i64 @llvm.smax.i64(i64 %part, i64 1)
+  %before = atomicrmw add ptr %mine, i64 %wanted monotonic
+  %left = sub i64 %share, %before
+  %more = icmp sgt i64 %left, 0
   br i1 %more, label %work, label %done
 work:
-  %first = mul i64 %block, {block}
-  %to = add i64 %first, {block}
-  %inside = icmp slt i64 %to, %count
-  %end = select i1 %inside, i64 %to, i64 %count
+  %own = call i64 @llvm.smin.i64(i64 %wanted, i64 %left)
+  %move = mul i64 %own, %sign
+  %there = add i64 %here, %move
+  %begin = call i64 @llvm.smin.i64(i64 %here, i64 %there)
+  %stop = call i64 @llvm.smax.i64(i64 %here, i64 %there)
+  %first = mul i64 %begin, {BLOCK}
+  %to = mul i64 %stop, {BLOCK}
+  %end = call i64 @llvm.smin.i64(i64 %to, i64 %count)
   %new = call i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end)
   %bad1 = add i64 %bad, %new
-  %block1 = add i64 %block, %step
   br label %take
 done:
   ret i64 %bad
 }}
+declare i64 @llvm.smax.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
 """

@@ -136,8 +136,10 @@ class _Layout:
         last_reader.update(dict.fromkeys((o for o in self.outputs if not isinstance(o, float)), len(self.steps)))
         for s, step in enumerate(self.steps):
             if isinstance(step, Elementary):
-                number = {a: k for k, a in enumerate(step.arguments)}
-                where.update({i: ((op[i], step.level), number[args[i][0]]) for i in step.nodes})
+                starts, number = self._elementary_parts(step), {a: k for k, a in enumerate(step.arguments)}
+                for i in step.nodes:
+                    k = number[args[i][0]]
+                    where[i] = (op[i], step.level, starts[k]), k - starts[k]
             elif isinstance(step, Chunk):
                 by_reader: dict[int, list[int]] = defaultdict(list)
                 for i in step.nodes:
@@ -149,14 +151,27 @@ class _Layout:
         size_of = {repeat.number: repeat.size for repeat in self.program.repeats.values()}
         for i in last_reader:
             if op[i] == "input":
-                array, position = args[i]
-                parts = self.inputs[array].parts
-                start = parts[bisect_right(parts, position) - 1]
-                where[i] = (("input", array, start), position - start)
+                array, start = self._part(i)
+                where[i] = ("input", array, start), args[i][1] - start
             elif op[i] == "carry":
                 where[i] = ("repeat", args[i][0]), args[i][1] % (size_of[args[i][0]] + 1)
             elif op[i] == "result":
                 where[i] = ("repeat", self.program.repeats[args[i][0]].number), args[i][1]
+
+    def _part(self, i: int) -> tuple[int, int]:
+        """The array of an input, and where the part begins that it is in."""
+        array, position = self.program.args[i]
+        parts = self.inputs[array].parts
+        return array, parts[bisect_right(parts, position) - 1]
+
+    def _elementary_parts(self, step: Elementary) -> list[int]:
+        """For each argument of an elementary level the number of the first that is in the same part of an input: equal
+        limbs read their own sines alike, wherever those of their ancestors are."""
+        parts = [self._part(a) if self.program.op[a] == "input" else None for a in step.arguments]
+        starts: list[int] = []
+        for k, part in enumerate(parts):
+            starts.append(starts[-1] if k and part == parts[k - 1] else k)
+        return starts
 
     def _place(self, value: int | float) -> tuple[Source, int]:
         """Where a value is found; a number known while tracing gets a slot of its own."""
@@ -182,8 +197,11 @@ class _Layout:
             self.base.update({("input", k, start): self.base["input", k] + start for start in array.parts})
         for step in self.steps:
             if isinstance(step, Elementary):
+                starts = self._elementary_parts(step)
                 for name in ("argument", "sin", "cos"):
                     self._reserve((name, step.level), len(step.arguments))
+                    first = self.base[name, step.level]
+                    self.base.update({(name, step.level, start): first + start for start in starts})
 
         ends: dict[int, list[Source]] = defaultdict(list)
         for source, s in self._last_readers(outputs).items():

@@ -22,7 +22,7 @@ ELEMENTARY = frozenset(("sin", "cos"))
 SMALL = 64  # operations: what is smaller is not worth a function of its own
 
 # a block of slots: ("input", k) or from a part on ("input", k, start), ("chunk", k, block), ("repeat", k),
-# ("literal",), and for each elementary level ("argument", level), ("sin", level), ("cos", level)
+# ("literal",), and for each elementary level ("argument", level), and from a part on ("sin", level, start), ("cos", …)
 Source = tuple
 
 

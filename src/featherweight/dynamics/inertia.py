@@ -15,8 +15,8 @@ Parameters = Mapping[str, Any] | None
 
 
 def _inverse(model: Model, tree: Tree, x: Scalars) -> Results:
-    factors = algorithms.factorize(algorithms.mass_matrix(tree, x["q"]))
-    return [flat(factors.inverse())], factors.d
+    factors = algorithms.factorize(algorithms.mass_matrix(tree, x["q"]), tree.mark)
+    return [flat(factors.inverse(tree.mark))], factors.d
 
 
 def _solve(model: Model, tree: Tree, x: Scalars) -> Results:
@@ -50,7 +50,7 @@ MASS_MATRIX_INVERSE = Quantity(
     ("q",),
     lambda model: [(model.nv, model.nv)],
     _inverse,
-    chunk_limit=64,  # measured: blocks of products keep what they read in registers
+    chunk_limit=96,  # measured: blocks of products keep what they read in registers
 )
 SOLVE_MASS_MATRIX = Quantity("solve_mass_matrix", ("q", "b"), lambda model: [(model.nv,)], _solve)
 BIAS_FORCE = Quantity("bias_force", ("q", "v"), lambda model: [(model.nv,)], _bias)

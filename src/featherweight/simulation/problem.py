@@ -117,7 +117,8 @@ def problem(
     count = prod(batch)
 
     def all_rows(name: str) -> np.ndarray:
-        return np.ascontiguousarray(np.broadcast_to(rows[name], (count, *rows[name].shape[1:])))
+        own = rows[name]
+        return own if len(own) == count else np.ascontiguousarray(np.broadcast_to(own, (count, *own.shape[1:])))
 
     carry = _begin(model, all_rows("q"), all_rows("v"))
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
@@ -167,10 +168,12 @@ def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, e
 
 def _warn_if_stiff(model: Model, method: Integrator, dt: float, q: np.ndarray, parameters: Any) -> None:
     """Tell the user if the damping of a joint is too stiff for an explicit method."""
+    if method.damping_limit == np.inf or not len(q) or parameters:
+        return
     damping = np.zeros(model.nv)
     for joint in model.joints:
         damping[joint.v] += joint.damping
-    if method.damping_limit == np.inf or not damping.any() or not len(q) or parameters:
+    if not damping.any():
         return
     try:
         stiffness = dt * damping * np.diag(np.linalg.inv(mass_matrix(model, q[0])))
@@ -198,14 +201,16 @@ def _rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> np.ndarray:
 
 def _begin(model: Model, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
     """q, v and the clock (step, status, failed step); rows that are not states of this robot stand still."""
+    q, v, clock = np.array(q), np.array(v), np.zeros((len(q), 3))
+    clock[:, 2] = -1.0
     with np.errstate(all="ignore"):
         bad = ~(np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1))
+        columns = list(q.T)
         for joint in model.independent_joints:
-            own = q[:, joint.q]
-            check = joint.kind.check([own[:, k] for k in range(own.shape[1])])
-            bad = bad | (np.broadcast_to(check, bad.shape) != 0)
-    q, v = np.array(q), np.array(v)
-    q[bad], v[bad] = model.neutral(), 0.0
-    clock = np.zeros((len(q), 3))
-    clock[:, 1], clock[:, 2] = np.where(bad, float(Status.BAD_INPUT), 0.0), np.where(bad, 0.0, -1.0)
+            check = joint.kind.check(columns[joint.q])
+            if not isinstance(check, int):  # joints whose configurations are all good say 0
+                bad |= check != 0
+    if bad.any():
+        q[bad], v[bad] = model.neutral(), 0.0
+        clock[bad, 1:] = float(Status.BAD_INPUT), 0.0
     return [q, v, clock]
