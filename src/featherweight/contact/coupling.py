@@ -52,7 +52,8 @@ class Coupling:
         for k, (joint, row) in enumerate(zip(self.joints, self.rows, strict=True), 3 * len(self.contacts)):
             self.tree.mark()
             again = partial(joint.again, impulses[k], dict(s), worst)
-            new = when(row.acts, again, [*(s[d] for d in joint.dofs), impulses[k], worst])
+            same = [*(s[d] for d in joint.dofs), impulses[k], worst]
+            new = again() if row.acts is True else when(row.acts, again, same)
             s.update(zip(joint.dofs, new[:-2], strict=True))
             impulses[k], worst = new[-2:]
         return worst
@@ -63,7 +64,8 @@ class ByPushes(Coupling):
 
     @staticmethod
     def only(acts: Any, body: Callable[[], list[Any]], otherwise: Sequence[Any] | None) -> list[Any]:
-        return when(acts, body, otherwise)
+        never = acts is False and otherwise is None  # known while it is traced: nobody looks at what it gives
+        return body() if never else when(acts, body, otherwise)
 
     def start(self, impulses: Sequence[Any]) -> list[Any]:
         s: dict[int, Any] = dict.fromkeys(self.dofs, 0.0)

@@ -7,6 +7,14 @@ velocity there to v⁺ = v⁻ + J M⁻¹ Jᵀ λ so that
 
 with v* = max(-e v_n, min(-β z, v_max)), which bounces (by the velocity v_n before the step) and recovers from depth.
 
+Joints have rows of their own in the same problem. One that comes to its end gets an impulse 0 ≤ λ ⟂ v⁺ - v* ≥ 0. Dry
+friction f, if asked for as rows, is an impulse
+
+    |λ| ≤ f h,    v⁺ = -R (λ - λ₀)  or  λ = -f h sgn v⁺,
+
+of each degree of freedom for itself. λ₀ is the impulse of the step before: a joint that is held yields to a change of
+its load by R = ε M⁻¹, once, and then stands still. With ε = 0 it is rigid.
+
 A semi-implicit step then moves with v⁺. A variational step has moved already: its momentum p⁻ gives v⁻ = M⁻¹ p⁻ at its
 end, points touch there, and p⁺ = p⁻ + Jᵀ λ. A robot that stands is then at the depth from which v* lifts it by what
 gravity takes in half a step, h g / 2β.
@@ -25,7 +33,7 @@ from typing import Any
 
 from featherweight import algorithms
 from featherweight.contact.contact_model import NONE, ContactModel, Outcome, meetings, per_point
-from featherweight.contact.joint_rows import rows_of
+from featherweight.contact.joint_rows import DryFriction, Limit, dry_friction_of, limits_of
 from featherweight.contact.solver import Solver, dofs_of
 from featherweight.integrators import SemiImplicit, Variational
 from featherweight.integrators.integrator import Advanced, predicted
@@ -46,6 +54,10 @@ class Impulse(ContactModel):
         recovery_speed: v_max [m/s], most that recovery adds.
         slop: depth [m] that is left, so that a resting point keeps touching.
         bounce_speed: v_min [m/s], below which nothing bounces.
+        dry_friction: of joints. "damping": implicit damping f / |v|, cheap; a joint that is held creeps. "rows": part
+            of the contact problem (see the top of this file), for semi-implicit steps.
+        presliding: ε of "rows": how much a joint that is held yields to a change of its load, as a part of what it
+            would without friction; once, and then it stands still. With 0 it is rigid, and fewer steps are solved.
     """
 
     tolerance: float = 1e-8
@@ -54,27 +66,40 @@ class Impulse(ContactModel):
     recovery_speed: float = 0.5
     slop: float = 1e-6
     bounce_speed: float = 0.01
+    dry_friction: str = "damping"
+    presliding: float = 0.01
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("tolerance", "recovery", "recovery_speed", "slop", "bounce_speed"):
+        for name in ("tolerance", "recovery", "recovery_speed", "slop", "bounce_speed", "presliding"):
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
                 raise ValueError(f"{name}: expected a number of 0 or more, got {value!r}")
         if isinstance(self.iterations, bool) or not isinstance(self.iterations, int) or self.iterations < 1:
             raise ValueError(f"iterations: expected a whole number of 1 or more, got {self.iterations!r}")
+        if self.dry_friction not in ("damping", "rows"):
+            raise ValueError(f"dry_friction: expected 'damping' or 'rows', got {self.dry_friction!r}")
 
     def check(self, model: Model, integrator: Any) -> None:
         super().check(model, integrator)
-        rows_of(model)  # limits that contradict each other are refused
+        limits_of(model)  # limits that contradict each other are refused
         if not isinstance(integrator, (SemiImplicit, Variational)):
             raise ValueError(
                 "integrator: impulses act at the end of a semi-implicit step or of a variational one, got "
                 f"{integrator!r}"
             )
+        if self.dry_friction == "rows" and not isinstance(integrator, SemiImplicit):
+            raise ValueError(
+                "dry_friction: as rows it needs a semi-implicit step (a variational one moves before they act), got "
+                f"{integrator!r}; leave it as damping there"
+            )
 
     def state_size(self, model: Model) -> int:
-        return 3 * len(model.contact_points) * len(self.surfaces) + len(rows_of(model))
+        return 3 * len(model.contact_points) * len(self.surfaces) + len(self._rows(model))
+
+    def _rows(self, model: Model) -> list[Limit | DryFriction]:
+        """Limits of coordinates, and then dry friction of degrees of freedom."""
+        return [*limits_of(model), *(dry_friction_of(model) if self.dry_friction == "rows" else ())]
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
@@ -85,14 +110,14 @@ class Impulse(ContactModel):
             step = integrator.advance(tree, q, v, tau, h, None, memory)
             solved, q, free = tree, step.q, step.v
         else:
-            solved = tree.damped(v, h)
+            solved = (tree if self.dry_friction == "damping" else tree.without_dry_friction()).damped(v, h)
             passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
             forces = [t + p for t, p in zip(tau, passive, strict=True)]
             dynamics = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
             a, _ = dynamics(solved, q, v, forces, None)
             free = predicted(tree, v, a, h)
         met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
-        rows = [row.at(self, tree, q, h) for row in rows_of(model)]
+        rows = [row.at(self, tree, q, h) for row in self._rows(model)]
         touching = [m.z <= 0 if dofs_of(tree, m.body) else False for m in met]
         some: Any = False
         for one in (*touching, *(row.acts for row in rows)):

@@ -1,4 +1,4 @@
-"""Limits of joints as rows of the contact problem: one velocity, one impulse each."""
+"""Limits and dry friction of joints as rows of the contact problem: one velocity, one impulse each."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ REACH = 50.0  # velocity [rad/s or m/s] with which a joint may come to its end i
 
 @dataclass(frozen=True)
 class Row:
-    """In a step: velocity of degree of freedom `dof` times `sign` is to be `wanted` or more, by an impulse ≥ 0."""
+    """A limit or dry friction in a step: the velocity of degree of freedom `dof` times `sign` is to be `wanted`, by an
+    impulse from `least` to `most`; it may be more where the impulse is at its least, and less where it is at its most.
+    """
 
     dof: int
     body: int
     acts: Any
     sign: Any
     wanted: Any
+    least: Any
+    most: Any
+    yields: float = 0.0  # to a change of its impulse, as a part of its mobility
 
 
 @dataclass(frozen=True)
@@ -45,21 +50,52 @@ class Limit:
         gap = where(low, x - self.lower, self.upper - x)
         recover = minimum(settings.recovery * (-gap - settings.slop), settings.recovery_speed)
         wanted = where(gap > 0, -gap / h, maximum(recover, 0.0))
-        return Row(self.dof, self.body, gap <= REACH * h, where(low, 1.0, -1.0), wanted)
+        return Row(self.dof, self.body, gap <= REACH * h, where(low, 1.0, -1.0), wanted, 0.0, math.inf)
+
+
+@dataclass(frozen=True)
+class DryFriction:
+    """A degree of freedom stands still, if a force of f or less can hold it; else f acts against its velocity."""
+
+    dof: int
+    body: int
+
+    def at(self, settings: Any, tree: Tree, q: Sequence[Any], h: Any) -> Row:
+        f: Any = 0.0
+        for joint in tree.joints[1:]:  # also those that follow
+            if self.dof in joint.dofs:
+                f = f + joint.friction[self.dof - joint.v.start]
+        return Row(self.dof, self.body, True, 1.0, 0.0, -f * h, f * h, settings.presliding)
 
 
 _known: WeakKeyDictionary[Model, list[Limit]] = WeakKeyDictionary()
 
 
-def rows_of(model: Model) -> list[Limit]:
+def limits_of(model: Model) -> list[Limit]:
     """Of every coordinate of a joint with one that has limits: its own, and those of joints that follow it."""
     rows = _known.get(model)
     if rows is None:
-        rows = _known[model] = _rows(model)
+        rows = _known[model] = _limits(model)
     return rows
 
 
-def _rows(model: Model) -> list[Limit]:
+def dry_friction_of(model: Model) -> list[DryFriction]:
+    """Of every degree of freedom with dry friction, its own or that of a joint that follows it, or that may get some as
+    a parameter."""
+    rubs = {
+        joint.v.start + k
+        for joint in model.joints
+        for k, f in enumerate(joint.friction)
+        if f != 0 or f"{joint.name}.friction" in model.parameters
+    }
+    return [DryFriction(d, joint.body) for joint in model.independent_joints for d in _dofs(joint) if d in rubs]
+
+
+def _dofs(joint: JointInfo) -> range:
+    return range(joint.v.start, joint.v.stop)
+
+
+def _limits(model: Model) -> list[Limit]:
     rows = []
     for joint in model.independent_joints:
         if joint.kind.nv == 1 and len(np.ravel(joint.limits.lower)) == 1:

@@ -9,6 +9,7 @@ With w = v⁺ - v*, y = λ - ρ w and any ρ > 0, the laws of a contact are (Ala
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -168,7 +169,7 @@ class Contact:
         """The part of a change, 1 at most, that brings the impulse to the edge of its cone."""
         bound = self.mu * self.mu
         (n, x, y), (dn, dx, dy) = own, change
-        to_nothing = where(n + dn < 0, n / maximum(-dn, TINY), 1.0)
+        to_nothing = where((n > 0) & (n + dn < 0), n / maximum(-dn, TINY), 1.0)
         a, b = dx * dx + dy * dy - bound * dn * dn, x * dx + y * dy - bound * n * dn
         c = bound * n * n - (x * x + y * y)
         inside, crosses = c > 1e-9 * bound * n * n, a + 2.0 * b - c > 0
@@ -184,19 +185,28 @@ class Contact:
 
 @dataclass(frozen=True)
 class JointRow:
-    """A row of a joint: T and Y by degree of freedom, G = T Yᵀ, 1 / G, and the free velocity less what is wanted; as
-    lists of one, as a contact has lists of three."""
+    """A row of a joint: T and Y by degree of freedom, G = T Yᵀ, and the free velocity less what is wanted; as
+    lists of one, as a contact has lists of three. Its impulse is between two bounds, and at one of them if its velocity
+    is not what is wanted: with u = w + R (λ - λ₀), where R is how much it yields, and y = λ - ρ u,
+
+        y ≤ least    λ = least
+        y ≥ most     λ = most
+        otherwise    u = 0.
+    """
 
     dofs: tuple[int, ...]
     T: list[list[Any]]
     Y: list[list[Any]]
     G: Any
-    inverse: Any
     e: list[Any]
+    least: Any
+    most: Any
+    yields: Any = 0.0
+    before: Any = 0.0  # λ₀
 
     @property
     def mass(self) -> Any:
-        return self.inverse
+        return 1.0 / (self.G + self.yields)
 
     def only_if(self, acts: Any) -> JointRow:
         T, Y, e = ([[where(acts, x, 0.0) for x in row] for row in rows] for rows in (self.T, self.Y, [self.e]))
@@ -211,22 +221,41 @@ class JointRow:
 
     def again(self, own: Any, s: dict[int, Any], worst: Any) -> list[Any]:
         """s, the impulse and the worst error after this row was solved again."""
-        (e,) = self.error(s)
-        new = maximum(own - e * self.inverse, 0.0)
-        error = (new - own) * self.G
+        new = self._bounded(own - self.mass * self._lacks(own, self.error(s)))
+        error = (new - own) * (self.G + self.yields)
         return [*self.pushed([new - own], s), new, maximum(worst, error * error)]
 
     def law(self, own: Sequence[Any], w: Sequence[Any]) -> Law:
-        """As of a contact without friction."""
-        opens, stiff, left = own[0] - self.mass * w[0] <= 0, self.mass / SOFT, own[0] * self.G
-        a, H = where(opens, -own[0], -stiff * w[0]), where(opens, 0.0, stiff)
-        return Law([a], [[H]], where(opens, left * left, w[0] * w[0]))
+        """What the law of this row says near an impulse and a velocity."""
+        u = self._lacks(own[0], w)
+        y = own[0] - self.mass * u
+        bound = self._bounded(y)
+        inside, stiff = y == bound, 1.0 / (SOFT * self.G + self.yields)
+        a, left = bound - own[0], (bound - own[0]) * (self.G + self.yields)
+        return Law([where(inside, -stiff * u, a)], [[where(inside, stiff, 0.0)]], left * left)
+
+    def _lacks(self, own: Any, w: Sequence[Any]) -> Any:
+        return w[0] + self.yields * (own - self.before)
 
     def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:
-        return where(own[0] + change[0] < 0, own[0] / maximum(-change[0], TINY), 1.0)
+        """The part of a change, 1 at most, that brings the impulse to a bound."""
+        (x,), (dx,) = own, change
+        part = where((x > self.least) & (x + dx < self.least), (x - self.least) / maximum(-dx, TINY), 1.0)
+        if is_infinite(self.most):
+            return part
+        return where((x < self.most) & (x + dx > self.most), (self.most - x) / maximum(dx, TINY), part)
 
     def inside(self, own: Sequence[Any]) -> list[Any]:
-        return [maximum(own[0], 0.0)]
+        return [self._bounded(own[0])]
+
+    def _bounded(self, impulse: Any) -> Any:
+        above = maximum(impulse, self.least)
+        return above if is_infinite(self.most) else minimum(above, self.most)
+
+
+def is_infinite(x: Any) -> bool:
+    """By structure, whatever the state is."""
+    return isinstance(x, float) and math.isinf(x)
 
 
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:

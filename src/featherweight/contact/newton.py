@@ -23,9 +23,10 @@ from featherweight.scalar import absolute, cos, logical_not, maximum, minimum, r
 STEPS = 20  # of a trial
 SWEEPS = 1.0, 5.0  # between trials, in turns: always the same may lead to the same place
 TURN, SIZE = 1.7, 10.0  # of the impulses a trial begins with: angle between trials, times what stops a contact
-CLOSER = 0.02  # than the tolerance: what is cut off impulses in the end makes an error too
-CLOSEST = 1e-9  # [m/s]: contacts that strain against each other get no nearer
+CLOSER = 0.25  # than the tolerance, and again if that is not enough: what is cut off impulses in the end makes an error
 BEYOND = 1.001  # past the edge of a cone, so that another law holds there
+
+FAR = 1e300  # an error that is not known yet
 
 Part = Contact | JointRow
 Settle = Callable[[list[Any], Any], list[Any]]  # impulses after so many sweeps
@@ -45,28 +46,31 @@ class Newton:
             self.parts.append(part.only_if(acts))
 
     def search(
-        self, carry: Sequence[Any], warm: Sequence[Any], tolerance: float, most: int, settle: Settle
+        self, carry: Sequence[Any], again: Sequence[Any], tolerance: float, most: int, settle: Settle
     ) -> list[Any]:
         """Impulses, the square of their worst error and the number of turns, after about `most` turns or as soon as the
-        error is below the tolerance [m/s]. Steps that lead nowhere begin again: with the impulses of the last step, and
-        then elsewhere, once that has settled."""
-        enough = max(CLOSER * tolerance, min(CLOSEST, 0.25 * tolerance)) ** 2
+        error is below the tolerance [m/s]. Steps that lead nowhere begin again: with the impulses `again`, and then
+        elsewhere, once that has settled."""
+        square = tolerance * tolerance
 
         def trial(carry: list[Any]) -> list[Any]:
-            *start, number, sweeps = carry
+            *start, enough, _, number, sweeps = carry
             *impulses, error, turns = repeat(self.step, start, until=lambda c: c[-2] <= enough, at_most=STEPS)
+            found, left = error <= enough, self._error(self._inside(impulses))
 
             def elsewhere() -> list[Any]:
                 others = settle(self._elsewhere(number), sweeps)
-                return [where(number > 0, x, y) for x, y in zip(others, warm, strict=True)]
+                return [where(number > 0, x, y) for x, y in zip(others, again, strict=True)]
 
-            impulses = when(logical_not(error <= enough), elsewhere, impulses)
-            return [*impulses, error, turns, number + 1.0, sum(SWEEPS) - sweeps]
+            impulses = when(logical_not(found | (left <= square)), elsewhere, impulses)
+            enough = CLOSER * CLOSER * where(found, enough, square)
+            after = where(found, number, number + 1.0), where(found, sweeps, sum(SWEEPS) - sweeps)
+            return [*impulses, FAR, turns, enough, left, *after]
 
-        start = [*carry, 0.0, SWEEPS[1]]
-        *impulses, _, turns, _, _ = repeat(trial, start, until=lambda c: c[-4] <= enough, at_most=-(-most // STEPS))
-        impulses = [x for part, own in self._each(impulses) for x in part.inside(own)]
-        return [*impulses, self._error(impulses), turns]
+        start = [*carry, CLOSER * CLOSER * square, FAR, 0.0, SWEEPS[1]]
+        end = repeat(trial, start, until=lambda c: c[-3] <= square, at_most=-(-most // STEPS))
+        *impulses, _, turns, _, left, _, _ = end
+        return [*self._inside(impulses), left, turns]
 
     def step(self, carry: Sequence[Any]) -> list[Any]:
         """Impulses, the square of their worst error and the number of turns, one turn later."""
@@ -114,6 +118,10 @@ class Newton:
                 impulses.append(size * (absolute(now) if k == 0 else now))
                 before, now = now, twice * now - before
         return impulses
+
+    def _inside(self, impulses: Sequence[Any]) -> list[Any]:
+        """The impulses, no more than their cones and bounds allow."""
+        return [x for part, own in self._each(impulses) for x in part.inside(own)]
 
     def _error(self, impulses: Sequence[Any]) -> Any:
         """The square of their worst error."""

@@ -20,7 +20,7 @@ from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, wh
 from featherweight.spatial import Force, Motion
 
 FEW = 6  # contacts
-PATIENCE = 20  # sweeps, before all contacts are solved at once
+PATIENCE = 20  # sweeps, before all contacts are solved at once; none where joints rub, which sweeps are slow with
 SOFT, TINY = 1e-10, 1e-30  # softness of a contact, as a part of its mobility and beside it [1/kg]
 
 
@@ -33,6 +33,7 @@ class Solver:
     ) -> None:  # fmt: skip
         self.model, self.tree, self.met, self.touching, self.free = model, tree, met, touching, list(free)
         self.rows = rows
+        self.rubs = any(row.acts is True for row in rows)
         self.bodies = articulated_bodies(tree, q)
         self.before, self.after = _velocities(tree, self.bodies, v), _velocities(tree, self.bodies, free)
         self.dofs = [dofs_of(tree, m.body) for m in met]
@@ -40,9 +41,9 @@ class Solver:
 
     def solve(self, warm: Sequence[Any]) -> list[Any]:
         """New velocities, impulses, slip speeds; the squared residual; how many sweeps and Newton steps it took."""
-        coupling = self._coupling()
         acts = [touches for touches in self.touching for _ in range(3)] + [row.acts for row in self.rows]
         warm = [where(act, x, 0.0) for act, x in zip(acts, warm, strict=True)]
+        coupling = self._coupling(warm)
         begin = coupling.start(warm)
         size, model = len(begin), self.model
 
@@ -57,14 +58,18 @@ class Solver:
             start = [*coupling.start(impulses), *impulses, 1e300, 0.0]
             return repeat(sweep, start, until=lambda c: c[-1] >= sweeps, at_most=int(max(SWEEPS)))[size:-2]
 
-        def all_at_once(carry: list[Any]) -> list[Any]:
-            most = model.iterations - PATIENCE
-            found = Newton(coupling).search(carry[size:], warm, model.tolerance, most, settle)
+        def all_at_once(carry: list[Any], again: list[Any], most: int) -> list[Any]:
+            found = Newton(coupling).search(carry[size:], again, model.tolerance, most, settle)
             return [*coupling.start(found[:-2]), *found]
 
-        last = repeat(sweep, [*begin, *warm, 1e300, 0.0], until=converged, at_most=min(PATIENCE, model.iterations))
-        if model.iterations > PATIENCE:
-            last = when(logical_not(converged(last)), partial(all_at_once, last), last)
+        last = [*begin, *warm, 1e300, 0.0]
+        if self.rubs:
+            last = all_at_once(last, [0.0] * len(warm), model.iterations)
+        else:
+            last = repeat(sweep, last, until=converged, at_most=min(PATIENCE, model.iterations))
+            if model.iterations > PATIENCE:
+                newton = partial(all_at_once, last, warm, model.iterations - PATIENCE)
+                last = when(logical_not(converged(last)), newton, last)
         shared, impulses = last[:size], last[size:-2]
         pushed = self._response(coupling.pushes(shared, impulses))
         moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
@@ -73,14 +78,14 @@ class Solver:
             slips += coupling.only(touches, partial(self._slip, coupling, shared, k), [0.0])
         return [*moved, *impulses, *slips, *last[-2:]]
 
-    def _coupling(self) -> Coupling:
-        kind = ByVelocities if len(self.met) <= FEW else ByPushes
+    def _coupling(self, warm: Sequence[Any]) -> Coupling:
+        kind = ByVelocities if len(self.met) <= FEW and not self.rubs else ByPushes
         contacts = []
         for m, touches, dofs in zip(self.met, self.touching, self.dofs, strict=True):
             self.tree.mark()
             values = kind.only(touches, partial(self._values, m, dofs), None)
             contacts.append(Contact.of(dofs, m.friction, values))
-        joints = [self._joint(row) for row in self.rows]
+        joints = [self._joint(row, before) for row, before in zip(self.rows, warm[3 * len(self.met) :], strict=True)]
         return kind(self.tree, contacts, self.touching, joints, self.rows, self.all)
 
     @staticmethod
@@ -88,8 +93,8 @@ class Solver:
         x, y = coupling.slip(shared, k)
         return [sqrt(x * x + y * y)]
 
-    def _joint(self, row: Row) -> JointRow:
-        """A unit impulse of a joint, carried to the root."""
+    def _joint(self, row: Row, before: Any) -> JointRow:
+        """A unit impulse of a joint, carried to the root. One that rubs yields to a change of its impulse."""
         tree, bodies, joint = self.tree, self.bodies, self.tree.joints[row.body]
         tree.mark()
         unit = [row.sign if d == row.dof else 0 for d in range(joint.v.start, joint.v.stop)]
@@ -102,7 +107,8 @@ class Solver:
             T, Y = T + above[0], Y + above[1]
         G = dot(T, Y)
         e = row.sign * self.free[row.dof] - row.wanted
-        return JointRow(dofs_of(tree, row.body), [T], [Y], G, 1.0 / G, [e])
+        yields = row.yields * G if row.yields else 0.0
+        return JointRow(dofs_of(tree, row.body), [T], [Y], G, [e], row.least, row.most, yields, before)
 
     def _values(self, m: Meeting, dofs: tuple[int, ...]) -> list[Any]:
         return self._contact(m, dofs).flat()

@@ -110,6 +110,10 @@ class Tree:
         """The same tree far from everything."""
         return replace(self, gravity=Vector.zero())
 
+    def without_dry_friction(self) -> Tree:
+        """The same tree, where something else takes care of it."""
+        return replace(self, joints=tuple(replace(joint, friction=(0,) * len(joint.friction)) for joint in self.joints))
+
     def damped(self, v: Sequence[Any], h: Any) -> Tree:
         """The same tree, damped by the velocity at the end of a step: (M + h D) a = τ - D v has v⁺ = v + h a in D v⁺.
 
