@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featherweight.algorithms.linear import factor
+from featherweight.algorithms.linear import factor, is_zero
 from featherweight.model import Tree
 from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
 
@@ -27,11 +27,12 @@ class Felt:
         self.inertias: list[ArticulatedInertia] = []
 
     def add_body(self, IA: ArticulatedInertia, X: Transform, S: Sequence[Motion]) -> None:
-        P = [IA @ s for s in S]
-        for r, s in enumerate(S):
-            for c in range(r + 1):
-                self.D[r][c] = self.D[r][c] + s.dot(P[c])
-        self.U = [U + X.back(p) for U, p in zip(self.U, P, strict=True)]
+        P = {k: IA @ s for k, s in enumerate(S) if not all(map(is_zero, (*s.angular, *s.linear)))}
+        for c, p in P.items():
+            self.U[c] = self.U[c] + X.back(p)
+            for r in P:
+                if r >= c:
+                    self.D[r][c] = self.D[r][c] + S[r].dot(p)
         self.inertias.append(IA.seen_through(X))
 
     def add_armature(self, k: int, armature: Any) -> None:
