@@ -87,7 +87,9 @@ def host() -> Target:
 
 @functools.cache
 def _jit() -> Any:
-    return _llvm().create_lljit_compiler()
+    """The loader of object code. JITLink puts a module into one piece of memory; LLVM's older loader, the only one for
+    Windows, asks for its parts one by one and ends the process if they come to lie more than 2 GB apart."""
+    return _llvm().create_lljit_compiler(use_jit_link=not host().windows)
 
 
 class Library:

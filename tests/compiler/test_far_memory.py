@@ -1,0 +1,51 @@
+"""Native code and its tables are loaded side by side, however scattered the memory is that is left."""
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import ctypes
+from featherweight.compiler.target import Library, host
+
+PAGE, HUGE = 4096, 5 << 30
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+
+def reserve(size):
+    return libc.mmap(None, size, 0, 0x4022, -1, 0)  # private, anonymous, without memory behind it
+
+
+TABLE = '''@table = internal constant [2 x double] [double 1.5, double 2.5], align 64
+define double @f(i64 %k) {
+  %p = getelementptr double, ptr @table, i64 %k
+  %x = load double, ptr %p
+  ret double %x
+}
+'''
+code = host().object_code(TABLE)
+below = reserve(HUGE)  # what comes after it is farther away than a reference in code reaches
+size = 1 << 32
+while size >= PAGE:  # fill up what is free above
+    while (place := reserve(size)) > below:
+        pass
+    libc.munmap(place, size)
+    size //= 2
+libc.munmap(below + HUGE - 3 * PAGE, PAGE)  # but for one page
+library = Library(code, ("f",))
+print(ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(library["f"])(1))
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() != "x86_64", reason="the layout of memory is that of Linux on x86-64"
+)
+def test_code_and_its_tables_stay_together_where_memory_is_scattered():
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "2.5\n"
