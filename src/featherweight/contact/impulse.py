@@ -54,8 +54,8 @@ class Impulse(ContactModel):
         recovery_speed: v_max [m/s], most that recovery adds.
         slop: depth [m] that is left, so that a resting point keeps touching.
         bounce_speed: v_min [m/s], below which nothing bounces.
-        dry_friction: of joints. "damping": implicit damping, f over speed, cheap; a joint that is held creeps. "rows": part
-            of the contact problem (see the top of this file), for semi-implicit steps.
+        dry_friction: of joints. "damping": implicit damping, f over speed, cheap; a joint that is held creeps. "rows":
+            part of the contact problem (see the top of this file), for semi-implicit steps.
         presliding: ε of "rows": how much a joint that is held yields to a change of its load, as a part of what it
             would without friction; once, and then it stands still. With 0 it is rigid, and fewer steps are solved.
     """
