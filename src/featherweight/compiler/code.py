@@ -12,7 +12,8 @@ from featherweight.compiler import cache
 from featherweight.compiler.arguments import address_of
 from featherweight.compiler.calls import BLOCK, COUNT, WORTH_A_THREAD
 from featherweight.compiler.pool import Team, pool, thread_count
-from featherweight.compiler.target import Library, Target, host, llvm_version
+from featherweight.compiler.shared import cache_key, support
+from featherweight.compiler.target import Library, Target, host
 
 if TYPE_CHECKING:
     from featherweight.compiler.plan import Plan
@@ -29,10 +30,7 @@ class Code:
         self, width: int, fingerprint: str | None, emit: Callable[[Target], tuple[Plan, str]], *, entry: bool = True
     ) -> None:
         target = host()
-        name = None
-        if fingerprint is not None and cache.PACKAGE_DIGEST is not None:
-            machine = (target.triple, target.cpu, target.features, llvm_version())
-            name = cache.key(fingerprint, str(width), cache.PACKAGE_DIGEST, *machine)
+        name = cache_key(target, fingerprint, str(width)) if fingerprint is not None else None
         stored = cache.read(name) if name else None
         self.from_cache = stored is not None
         if stored is not None:
@@ -50,7 +48,7 @@ class Code:
         self.cost: int = facts["cost"]
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
-        self.library = Library(object_code, ("run", "entry") if entry else ("run", "once"))
+        self.library = Library(object_code, ("run", "entry" if entry else "once"), support(width, target))
         self._run = self.library["run"]
         self.run = _RUN(self._run)
         self.once: Any = None if entry else _ONCE(self.library["once"])  # all rows of (call, workspace) at an address
