@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -345,11 +345,11 @@ def mimics_freed(m: pin.Model, full: pin.Model, x: States) -> tuple[States, np.n
     return x._replace(q=q, v=G @ x.v), G
 
 
-def theirs_of(pair: Pair, model: fw.Model, m: pin.Model, x: States) -> tuple[np.ndarray, np.ndarray]:
-    """Pinocchio's results for a batch of states, and the size of each."""
+def theirs_of(pair: Pair, m: pin.Model, states: Iterable[States]) -> tuple[np.ndarray, np.ndarray]:
+    """Pinocchio's results for its states, and the size of each."""
     data = m.createData()  # nothing left over from another function
     values, sizes = [], []
-    for one in x.theirs(model, m):
+    for one in states:
         data = m.createData() if mimics(m) else data  # crba adds to what it left there before
         values.append(np.array(pair.theirs(m, data, one)))
         sizes.append(max(np.abs(values[-1]).max(initial=1e-300), pair.size(m, data, one)))
@@ -365,7 +365,8 @@ def error(ours: np.ndarray, theirs: np.ndarray, sizes: np.ndarray) -> float:
 
 def errors(model: fw.Model, m: pin.Model, x: States, pairs: dict[str, Pair]) -> dict[str, float]:
     """Error of each function."""
-    return {name: error(pair.ours(model, x), *theirs_of(pair, model, m, x)) for name, pair in pairs.items()}
+    theirs = list(x.theirs(model, m))
+    return {name: error(pair.ours(model, x), *theirs_of(pair, m, theirs)) for name, pair in pairs.items()}
 
 
 def above(tolerance: float, found: dict[str, float]) -> dict[str, float]:

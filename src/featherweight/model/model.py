@@ -21,6 +21,8 @@ from featherweight.model.symbols import is_symbolic, symbols_of, with_values
 from featherweight.model.tree import Tree, TreeJoint
 from featherweight.spatial import Force, RigidInertia, Transform, Vector
 
+NOT_COPIED = ("_kernels", "_entries", "over_floats")  # of a model: made again where they are needed
+
 
 @dataclass(frozen=True)
 class JointInfo:
@@ -273,6 +275,11 @@ class Model:
         """Index arrays from our q and v to those of Pinocchio, whose `model.names` are given."""
         return pinocchio_maps(self, names)
 
+    @functools.cached_property
+    def over_floats(self) -> Tree:
+        """The tree with the model's own numbers, nothing marked: what is interpreted needs no other."""
+        return self.over(float, lambda: None)
+
     def over(
         self, lift: Callable[[float], Any], mark: Callable[[], None], given: Mapping[str, list[Any]] | None = None
     ) -> Tree:
@@ -328,7 +335,7 @@ class Model:
         return f"{text} {self.parts!r} {list(self.parameters)}" if self.parameters else text
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_kernels", "_entries")}
+        state = {k: v for k, v in self.__dict__.items() if k not in NOT_COPIED}
         return {**state, "frames": dict(self.frames), "parameters": dict(self.parameters)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
