@@ -124,9 +124,7 @@ def emit_fetch(lanes: Lanes) -> str:
     body += [f"%p{r} = getelementptr i8, ptr %p{r - 1}, i64 %stride" for r in range(1, lanes.width)]
     body += [f"call void @llvm.prefetch.p0(ptr %p{r}, i32 1, i32 3, i32 1)" for r in range(lanes.width)]
     text = "\n  ".join(body)
-    return (
-        f"define void @fetch(ptr %rows, i64 %stride, i64 %offset) noinline #0 {{\n  {text}\n  ret void\n}}\n"
-    )
+    return f"define void @fetch(ptr %rows, i64 %stride, i64 %offset) noinline #0 {{\n  {text}\n  ret void\n}}\n"
 
 
 def _table(name: str, kind: str, values: list[str]) -> str:
