@@ -81,10 +81,11 @@ class Schedule:
         for i in program.order:
             self.nodes[self.scope[i]].append(i)
         self.taken = self._taken()
+        self.needs = {i: self._needs(i) for i in program.order}
         self.levels = count()
         self.steps = self._part(0)
 
-    def needs(self, i: int) -> list[int]:
+    def _needs(self, i: int) -> list[int]:
         """What must be there before node i: its arguments, or what a repeat takes from outside."""
         args = self.taken[i] if i in self.program.repeats else operands(self.program.op[i], self.program.args[i])
         return [self._producer(a) for a in args]
@@ -135,7 +136,7 @@ class Schedule:
         units: list[tuple[tuple, list[int]]] = []
         unit_of: dict[int, int] = {}
         for i in nodes:
-            depth = max((level.get(a, 0) for a in self.needs(i)), default=0)
+            depth = max([level.get(a, 0) for a in self.needs[i]], default=0)
             key: tuple = (region[i], depth)
             if op[i] in ELEMENTARY:
                 key = ("elementary", depth)
@@ -159,7 +160,7 @@ class Schedule:
         """
         needs: list[set[int]] = [set() for _ in units]
         for i, u in unit_of.items():
-            for a in self.needs(i):
+            for a in self.needs[i]:
                 w = unit_of.get(a)
                 if w is not None and w != u:
                     needs[u].add(w)
