@@ -14,7 +14,8 @@ import pytest
 
 import featherweight as fw
 from featherweight.simulation import running
-from featherweight.simulation.run import PythonRun, Run
+from featherweight.simulation.python_run import AloneWithPython
+from featherweight.simulation.run import Run
 
 SCRIPT = """
 import json, signal, sys
@@ -166,7 +167,7 @@ def test_ctrl_c_between_any_two_instructions_of_a_run_with_a_python_controller(e
 
     whole, k, raised = call(), 1, True
     while raised:
-        run, raised = interrupted(PythonRun.advance, k, call)
+        run, raised = interrupted(AloneWithPython.advance, k, call)
         assert prefix(run, whole), k
         k += 1
 
