@@ -12,7 +12,8 @@ from featherweight.compiler import cache
 from featherweight.compiler.arguments import address_of
 from featherweight.compiler.calls import BLOCK, COUNT, WORTH_A_THREAD
 from featherweight.compiler.pool import Team, pool, thread_count
-from featherweight.compiler.target import Library, Target, host, llvm_version
+from featherweight.compiler.shared import cache_key, support
+from featherweight.compiler.target import Library, Target, host
 
 if TYPE_CHECKING:
     from featherweight.compiler.plan import Plan
@@ -32,10 +33,7 @@ class Code:
         symbols: tuple[str, ...] = ("entry",),
     ) -> None:
         target = host()
-        name = None
-        if fingerprint is not None and cache.PACKAGE_DIGEST is not None:
-            machine = (target.triple, target.cpu, target.features, llvm_version())
-            name = cache.key(fingerprint, str(width), cache.PACKAGE_DIGEST, *machine)
+        name = cache_key(target, fingerprint, str(width)) if fingerprint is not None else None
         stored = cache.read(name) if name else None
         self.from_cache = stored is not None
         if stored is not None:
@@ -54,7 +52,7 @@ class Code:
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
         self.symbols = symbols
-        self.library = Library(object_code, ("run", *symbols))
+        self.library = Library(object_code, ("run", *symbols), support(width, target))
         self._run = self.library["run"]
         self.run = _RUN(self._run)
         self.entry: Any = None
