@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from featherweight.compiler.plan import Plan
 
 # run(call, workspace, taken, k, n) releases the interpreter lock
-_ONCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
 
 
@@ -27,7 +26,11 @@ class Code:
     """A loaded module for one width, from the cache under its fingerprint or emitted and compiled now."""
 
     def __init__(
-        self, width: int, fingerprint: str | None, emit: Callable[[Target], tuple[Plan, str]], *, entry: bool = True
+        self,
+        width: int,
+        fingerprint: str | None,
+        emit: Callable[[Target], tuple[Plan, str]],
+        symbols: tuple[str, ...] = ("entry",),
     ) -> None:
         target = host()
         name = cache_key(target, fingerprint, str(width)) if fingerprint is not None else None
@@ -48,10 +51,10 @@ class Code:
         self.cost: int = facts["cost"]
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
-        self.library = Library(object_code, ("run", "entry" if entry else "once"), support(width, target))
+        self.symbols = symbols
+        self.library = Library(object_code, ("run", *symbols), support(width, target))
         self._run = self.library["run"]
         self.run = _RUN(self._run)
-        self.once: Any = None if entry else _ONCE(self.library["once"])  # all rows of (call, workspace) at an address
         self.entry: Any = None
         self._teams: dict[int, Team] = {}
         self._workspaces: list[np.ndarray] = []  # not in use: calls from several Python threads have one each
