@@ -36,8 +36,8 @@ def in_place(
 ) -> InPlace:
     """What can be made in its place because nothing reads what is there any more.
 
-    `loops` are the repeats around each step, `reads` the nodes of other steps that it reads; `replaced` has an output, the
-    node (if there is one) of an input that it replaces when all steps are done, and where that is.
+    `loops` are the repeats around each step, `reads` the nodes of other steps that it reads; `replaced` has an output,
+    the node (if there is one) of an input that it replaces when all steps are done, and where that is.
     """
     home = {i: s for s, step in enumerate(steps) if isinstance(step, Chunk) for i in step.nodes}
     last = {a: s for s, of_step in enumerate(reads) for a in of_step}  # step that reads it
