@@ -79,52 +79,40 @@ def _slots(lanes: Lanes, native: Lanes) -> str:
 
     The loop has no branch: that an argument was large is noticed on the way, and all is done again.
     """
-    T, size = lanes.real, lanes.bytes
-    gather, step = "", native.width // lanes.width
+    T, R, B, w = lanes.real, native.real, native.bool, native.width
+    step = w // lanes.width
 
-    def argument(j: str, place: str) -> str:
-        if gather:
+    def vector(j: str, place: str) -> str:
+        """The place of the vector that begins with argument j."""
+        if step > 1:
             return f"{place} = getelementptr {T}, ptr %args, i64 {j}"
         return f"""{place}p = getelementptr i64, ptr %table, i64 {j}
   {place}o = load i64, ptr {place}p
   {place} = getelementptr i8, ptr %ws, i64 {place}o"""
 
-    if step > 1:
-        gather = f"""
-gather:
-  %g = phi i64 [0, %entry], [%g1, %gather]
-  %gp = getelementptr i64, ptr %table, i64 %g
-  %go = load i64, ptr %gp
-  %from = getelementptr i8, ptr %ws, i64 %go
-  %gx = load {T}, ptr %from, align {size}
-  %gto = getelementptr {T}, ptr %args, i64 %g
-  store {T} %gx, ptr %gto, align {size}
-  %g1 = add i64 %g, 1
-  %gmore = icmp slt i64 %g1, %n
-  br i1 %gmore, label %gather, label %begin"""
-    B, w = native.bool, native.width
     return f"""
 define void @sincos_slots(ptr %ws, ptr %table, i64 %n, i64 %ao, i64 %so, i64 %co) noinline #0 {{
 entry:
   %args = getelementptr i8, ptr %ws, i64 %ao
   %sins = getelementptr i8, ptr %ws, i64 %so
   %coss = getelementptr i8, ptr %ws, i64 %co
-  br label %{"gather" if gather else "begin"}{gather}
+  br label %{"gather" if step > 1 else "begin"}
+{_gather(lanes) if step > 1 else ""}
 begin:
   br label %loop
 loop:
   %j = phi i64 [0, %begin], [%j1, %loop]
   %seen = phi {B} [zeroinitializer, %begin], [%seen1, %loop]
-  {argument("%j", "%px")}
-  %x = load {native.real}, ptr %px, align {native.bytes}
+  {vector("%j", "%px")}
+  %x = load {R}, ptr %px, align {native.bytes}
   {_is_large(native)}
   %seen1 = or {B} %seen, %large
   {_reduce(native)}
   {_sincos(native, "%r3", "%q1")}
   %psin = getelementptr {T}, ptr %sins, i64 %j
   %pcos = getelementptr {T}, ptr %coss, i64 %j
-  store {native.real} %sin, ptr %psin, align {native.bytes}
-  store {native.real} %cos, ptr %pcos, align {native.bytes}
+  store {R} %sin, ptr %psin, align {native.bytes}
+  store {R} %cos, ptr %pcos, align {native.bytes}
   %j1 = add i64 %j, {step}
   %more = icmp slt i64 %j1, %n
   br i1 %more, label %loop, label %check
@@ -134,7 +122,7 @@ check:
   br i1 %some, label %again, label %end
 again:
   %a = phi i64 [0, %check], [%a1, %again]
-  {argument("%a", "%pxa")}
+  {vector("%a", "%pxa")}
   %psina = getelementptr {T}, ptr %sins, i64 %a
   %pcosa = getelementptr {T}, ptr %coss, i64 %a
   call void @sincos_vector(ptr %pxa, ptr %psina, ptr %pcosa)
@@ -145,6 +133,22 @@ end:
   ret void
 }}
 """
+
+
+def _gather(lanes: Lanes) -> str:
+    """`gather`: single values from their slots into a row."""
+    T, size = lanes.real, lanes.bytes
+    return f"""gather:
+  %g = phi i64 [0, %entry], [%g1, %gather]
+  %gp = getelementptr i64, ptr %table, i64 %g
+  %go = load i64, ptr %gp
+  %from = getelementptr i8, ptr %ws, i64 %go
+  %gx = load {T}, ptr %from, align {size}
+  %gto = getelementptr {T}, ptr %args, i64 %g
+  store {T} %gx, ptr %gto, align {size}
+  %g1 = add i64 %g, 1
+  %gmore = icmp slt i64 %g1, %n
+  br i1 %gmore, label %gather, label %begin"""
 
 
 def _any_vector(native: Lanes) -> str:
