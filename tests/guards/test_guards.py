@@ -23,7 +23,6 @@ LONG_FUNCTIONS = {  # file, function: why it is longer
     ("compiler/driver.py", "_rows"): "one piece of LLVM text, read from top to bottom",
     ("compiler/loop_driver.py", "emit_loop_rows"): "one piece of LLVM text, read from top to bottom",
     ("compiler/elementary.py", "_payne_hanek"): "one piece of LLVM text: the reduction of a huge argument",
-    ("compiler/elementary.py", "_vectors"): "one piece of LLVM text: sine and cosine of a pack",
 }
 NOT_ARRAYS = {"model", "out", "parameters", "frame", "frames", "point", "points", "prescribed", "in_", "classical"}
 NOT_ON_IMPORT = ("llvmlite", "sympy", "mpmath", "pinocchio", "scipy", "matplotlib", "mujoco", "viser", "trimesh", "PIL")
