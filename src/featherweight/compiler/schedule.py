@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import accumulate, count
 
 from featherweight.compiler.fuse import Program
 from featherweight.compiler.graph import Repeat, operands
 
 ELEMENTARY = frozenset(("sin", "cos"))
+LONGEST_LIMB = 12  # units
 SMALL = 64  # operations: what is smaller is not worth a function of its own
 
 # a block of slots: ("input", k) or from a part on ("input", k, start), ("chunk", k, block), ("repeat", k),
@@ -130,18 +131,16 @@ class Schedule:
     def _units(self, nodes: list[int]) -> tuple[dict[int, int], list[tuple[tuple, list[int]]]]:
         """Group operations by region; elementary functions apart, by how many lie before them; repeats apart."""
         op, region = self.program.op, self.program.region
-        level: dict[int, int] = {}
+        level = self._levels(nodes)
         number: dict[tuple, int] = {}
         units: list[tuple[tuple, list[int]]] = []
         unit_of: dict[int, int] = {}
         for i in nodes:
-            depth = max((level.get(a, 0) for a in self.needs(i)), default=0)
-            key: tuple = (region[i], depth)
+            key: tuple = (region[i], level[i])
             if op[i] in ELEMENTARY:
-                key = ("elementary", depth)
+                key = ("elementary", level[i])
             elif op[i] == "repeat":
                 key = ("repeat", i)
-            level[i] = depth + (op[i] in ELEMENTARY)
             u = number.get(key)
             if u is None:
                 u = number[key] = len(units)
@@ -149,6 +148,25 @@ class Schedule:
             units[u][1].append(i)
             unit_of[i] = u
         return unit_of, units
+
+    def _levels(self, nodes: list[int]) -> dict[int, int]:
+        """How many elementary functions lie before each node, one after the other; or as many as before other nodes of
+        its region that come later, if no elementary function waits for it: what is used together is made together."""
+        op, region = self.program.op, self.program.region
+        first: dict[int, int] = {}
+        of_region: dict[int, set[int]] = defaultdict(set)
+        for i in nodes:
+            first[i] = max((first[a] + (op[a] in ELEMENTARY) for a in self.needs(i) if a in first), default=0)
+            if op[i] not in ELEMENTARY:
+                of_region[region[i]].add(first[i])
+        level: dict[int, int] = {}
+        last: dict[int, int] = {}  # level of the nodes that wait for it, at least
+        for i in reversed(nodes):
+            free = op[i] not in ELEMENTARY and op[i] != "repeat"
+            level[i] = max(n for n in of_region[region[i]] if n <= last.get(i, n)) if free else first[i]
+            for a in self.needs(i):
+                last[a] = min(level[i], last.get(a, level[i]))
+        return level
 
     def _depth_first(self, unit_of: dict[int, int], units: list) -> list[tuple[int, bool]]:
         """Order of the units, each with whether it goes on in the function of the one before it.
@@ -196,10 +214,11 @@ class Schedule:
                 runs[-1].append(u)
             else:
                 runs.append([u])
-        pieces = [piece for run in runs for piece in _cut(run, [len(units[u][1]) for u in run], self.limit)]
+        shape = [self._shape(nodes) for _, nodes in units]
+        limbs = [limb for run in runs for limb in _limbs(run, shape)]
+        pieces = [piece for limb in limbs for piece in _cut(limb, [len(units[u][1]) for u in limb], self.limit)]
 
         steps: list[Step] = []
-        shape = [self._shape(nodes) for _, nodes in units]
         pieces = _split_at_prefixes(pieces, shape)
         sizes = [sum(len(units[u][1]) for u in piece) for piece in pieces]
         joined = _joined([tuple(shape[u] for u in piece) for piece in pieces], sizes, min(SMALL, self.limit))
@@ -245,6 +264,23 @@ def _in_order(needs: list[set[int]]) -> list[int]:
     if len(order) < len(needs):
         raise RuntimeError("regions that need each other: passes were woven together that wait for each other")
     return order
+
+
+def _limbs(run: list[int], shape: list[int]) -> list[list[int]]:
+    """Pieces of a run, cut where a pass goes from one limb to an equal one: where units come again and again in the
+    same order, and are not all alike, as those of a chain are."""
+    of_run = [shape[u] for u in run]
+    for period in range(2, min(LONGEST_LIMB, len(run) // 2) + 1):
+        again = [a == b for a, b in zip(of_run, of_run[period:], strict=False)]
+        length, end = max(
+            (length, k) for k, length in enumerate(accumulate(again, lambda n, same: n + 1 if same else 0))
+        )
+        begin, end = end + 1 - length, end + 1 + period
+        if length >= period and len(set(of_run[begin : begin + period])) > 1:
+            cuts = range(begin, end, period)
+            limbs = [run[a : min(a + period, end)] for a in cuts]
+            return [*_limbs(run[:begin], shape), *limbs, *_limbs(run[end:], shape)]
+    return [run] if run else []
 
 
 def _cut(run: list[int], sizes: list[int], limit: int) -> list[list[int]]:
