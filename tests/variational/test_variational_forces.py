@@ -116,7 +116,7 @@ def test_a_ball_that_slides_ends_up_rolling(contact: fw.contact.ContactModel, dt
 
 
 def test_what_sticks_on_a_slope_creeps_as_documented() -> None:
-    """½ h g sin α: half of gravity's impulse goes into each step before the contact holds it (docs/how-to/contact.md)."""
+    """½ h g sin α: half of gravity's impulse goes into each step before the contact holds it (how-to/contact.md)."""
     angle, h = 0.3, 1e-3
     normal = np.array([np.sin(angle), 0, np.cos(angle)])
     builder = fw.Builder("block").add_body("block", joint=J.Free(), inertia=fw.Inertia.box(2.0, (0.4, 0.3, 0.2)))
