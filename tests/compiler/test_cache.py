@@ -104,14 +104,16 @@ def test_two_processes_write_the_same_names_and_bytes(tmp_path):
     for run in runs:
         output(run)
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
-    assert len(contents(tmp_path / "1")) == 1
+    assert len(contents(tmp_path / "1")) == 2  # the kernel, and the support module
 
 
 def test_four_processes_at_once_leave_only_whole_entries(tmp_path, monkeypatch):
     runs = [process(tmp_path / "cache") for _ in range(4)]
     assert [output(run)[1] for run in runs] == [RIGHT.hex()] * 4
     use(monkeypatch, tmp_path / "cache")
-    assert cache.read(only_entry(tmp_path / "cache").name) is not None
+    names = list(contents(tmp_path / "cache"))
+    assert len(names) == 2  # the kernel, and the support module
+    assert None not in map(cache.read, names)
     assert compute() == (RIGHT, True)
 
 
@@ -187,6 +189,23 @@ def test_damaged_entries_are_compiled_anew_and_replaced(tmp_path, monkeypatch):
         assert compute() == (RIGHT, False)
         assert only_entry(directory).read_bytes() == whole
         assert compute() == (RIGHT, True)
+
+
+def test_a_damaged_or_missing_support_module_is_compiled_anew_and_replaced(tmp_path, monkeypatch):
+    """Kernels are linked against it: what stands in the cache must not decide whether they run."""
+    directory = use(monkeypatch, tmp_path / "cache")
+    compute()
+    kernel = only_entry(directory)
+    assert output(process(directory)) == ["True", RIGHT.hex()]
+    (support,) = set(directory.iterdir()) - {kernel}
+    whole = support.read_bytes()
+    for damaged in (b"", whole[:-100], whole[:-100] + bytes(100)):
+        support.write_bytes(damaged)
+        assert output(process(directory)) == ["True", RIGHT.hex()]
+        assert support.read_bytes() == whole
+    support.unlink()
+    assert output(process(directory)) == ["True", RIGHT.hex()]
+    assert support.read_bytes() == whole
 
 
 @posix

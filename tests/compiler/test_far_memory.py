@@ -1,4 +1,5 @@
-"""Native code and its tables are loaded side by side, however scattered the memory is that is left."""
+"""Native code and its tables are loaded side by side, however scattered the memory is that is left, and call what is
+far away."""
 
 import platform
 import subprocess
@@ -28,7 +29,14 @@ define double @f(i64 %k) {
   ret double %x
 }
 '''
-code = host().object_code(TABLE)
+CALLER = '''declare double @f(i64)
+define double @g(i64 %k) {
+  %x = call double @f(i64 %k)
+  ret double %x
+}
+'''
+code, caller = host().object_code(TABLE), host().object_code(CALLER)
+first = Library(code, ("f",))
 below = reserve(HUGE)  # what comes after it is farther away than a reference in code reaches
 size = 1 << 32
 while size >= PAGE:  # fill up what is free above
@@ -37,15 +45,17 @@ while size >= PAGE:  # fill up what is free above
     libc.munmap(place, size)
     size //= 2
 libc.munmap(below + HUGE - 3 * PAGE, PAGE)  # but for one page
-library = Library(code, ("f",))
-print(ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(library["f"])(1))
+far = Library(code, ("f",))
+calls = Library(caller, ("g",), {"f": first["f"]})
+for address in (far["f"], calls["g"]):
+    print(abs(address - first["f"]) > 1 << 31, ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(address)(1))
 """
 
 
 @pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="the layout of memory is that of Linux on x86-64"
 )
-def test_code_and_its_tables_stay_together_where_memory_is_scattered():
+def test_code_stays_with_its_tables_and_calls_what_is_far_away_where_memory_is_scattered():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "2.5\n"
+    assert done.stdout == "True 2.5\nTrue 2.5\n"

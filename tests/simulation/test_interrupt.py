@@ -14,7 +14,8 @@ import pytest
 
 import featherweight as fw
 from featherweight.simulation import running
-from featherweight.simulation.run import PythonRun, Run
+from featherweight.simulation.python_run import AloneWithPython
+from featherweight.simulation.run import Run
 
 SCRIPT = """
 import json, signal, sys
@@ -71,7 +72,8 @@ def after(case: str, seconds: float) -> dict:
             sent = time.monotonic()
             assert process.stdout.readline() == "returned\n"
             assert time.monotonic() - sent < 5.0  # the whole run would take a minute
-            out, messages = process.communicate(timeout=60)
+            out = process.stdout.read()  # not `communicate`, which does not see what readline has fetched beyond its line
+            _, messages = process.communicate(timeout=60)
         finally:
             process.kill()
     assert process.returncode == 0
@@ -166,7 +168,7 @@ def test_ctrl_c_between_any_two_instructions_of_a_run_with_a_python_controller(e
 
     whole, k, raised = call(), 1, True
     while raised:
-        run, raised = interrupted(PythonRun.advance, k, call)
+        run, raised = interrupted(AloneWithPython.advance, k, call)
         assert prefix(run, whole), k
         k += 1
 

@@ -12,13 +12,13 @@ from featherweight.compiler import cache
 from featherweight.compiler.arguments import address_of
 from featherweight.compiler.calls import BLOCK, COUNT, WORTH_A_THREAD
 from featherweight.compiler.pool import Team, pool, thread_count
-from featherweight.compiler.target import Library, Target, host, llvm_version
+from featherweight.compiler.shared import cache_key, support
+from featherweight.compiler.target import Library, Target, host
 
 if TYPE_CHECKING:
     from featherweight.compiler.plan import Plan
 
 # run(call, workspace, taken, k, n) releases the interpreter lock
-_ONCE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
 
 
@@ -26,13 +26,14 @@ class Code:
     """A loaded module for one width, from the cache under its fingerprint or emitted and compiled now."""
 
     def __init__(
-        self, width: int, fingerprint: str | None, emit: Callable[[Target], tuple[Plan, str]], *, entry: bool = True
+        self,
+        width: int,
+        fingerprint: str | None,
+        emit: Callable[[Target], tuple[Plan, str]],
+        symbols: tuple[str, ...] = ("entry",),
     ) -> None:
         target = host()
-        name = None
-        if fingerprint is not None and cache.PACKAGE_DIGEST is not None:
-            machine = (target.triple, target.cpu, target.features, llvm_version())
-            name = cache.key(fingerprint, str(width), cache.PACKAGE_DIGEST, *machine)
+        name = cache_key(target, fingerprint, str(width)) if fingerprint is not None else None
         stored = cache.read(name) if name else None
         self.from_cache = stored is not None
         if stored is not None:
@@ -50,10 +51,10 @@ class Code:
         self.cost: int = facts["cost"]
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
-        self.library = Library(object_code, ("run", "entry") if entry else ("run", "once"))
+        self.symbols = symbols
+        self.library = Library(object_code, ("run", *symbols), support(width, target))
         self._run = self.library["run"]
         self.run = _RUN(self._run)
-        self.once: Any = None if entry else _ONCE(self.library["once"])  # all rows of (call, workspace) at an address
         self.entry: Any = None
         self._teams: dict[int, Team] = {}
         self._workspaces: list[np.ndarray] = []  # not in use: calls from several Python threads have one each

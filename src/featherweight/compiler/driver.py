@@ -2,6 +2,7 @@
 
 `@rows` runs a range of rows, `@run` takes block after block of rows until none is left (that is what
 threads do). If the caller wants to know, a byte says of each row that is refused which checks it failed.
+What does not depend on the plan is in `emit_around`, for the support module.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from featherweight.compiler.calls import (
     STATUS,
 )
 from featherweight.compiler.emit import Lanes
-from featherweight.compiler.packing import UNROLL, emit_packing, join
+from featherweight.compiler.packing import UNROLL, join
 from featherweight.compiler.target import Target
 
 STACK_PAGES = 48  # of 3 kB: more than any chunk needs
@@ -47,17 +48,19 @@ def emit_driver(
         from featherweight.compiler.loop_driver import emit_loop_rows
 
         rows = emit_loop_rows(lanes, inputs, outputs, slots or [], loop, target.windows)
-    run = _run(PARTS if loop is None else LOOP_PARTS)
-    return _float_mode(target.arch) + _touch_stack(target.windows) + emit_packing(lanes, native) + rows + run
+    return rows + _run(PARTS if loop is None else LOOP_PARTS)
+
+
+def emit_around(lanes: Lanes, target: Target) -> str:
+    """What `@rows` and `@run` of all plans call: the float mode, the stack, reports, and sharing rows out to threads."""
+    return _float_mode(target.arch) + _touch_stack(target.windows) + _report(lanes) + _share()
 
 
 def _float_mode(arch: str) -> str:
     """Default rounding, no flushing of small numbers; what the caller had is restored."""
     if arch == "x86":
         return """
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
-define internal i64 @enter_float_mode() alwaysinline #0 {
+define i64 @enter_float_mode() #0 {
   %slot = alloca i32
   call void @llvm.x86.sse.stmxcsr(ptr %slot)
   %old = load i32, ptr %slot
@@ -72,7 +75,7 @@ end:
   %wide = zext i32 %old to i64
   ret i64 %wide
 }
-define internal void @leave_float_mode(i64 %wide) alwaysinline #0 {
+define void @leave_float_mode(i64 %wide) #0 {
   %slot = alloca i32
   %old = trunc i64 %wide to i32
   %mode = and i32 %old, 65472
@@ -87,14 +90,12 @@ end:
 }
 """
     return """
-declare i64 @llvm.aarch64.get.fpcr()
-declare void @llvm.aarch64.set.fpcr(i64)
-define internal i64 @enter_float_mode() alwaysinline #0 {
+define i64 @enter_float_mode() #0 {
   %old = call i64 @llvm.aarch64.get.fpcr()
   call void @llvm.aarch64.set.fpcr(i64 0)
   ret i64 %old
 }
-define internal void @leave_float_mode(i64 %old) alwaysinline #0 {
+define void @leave_float_mode(i64 %old) #0 {
   call void @llvm.aarch64.set.fpcr(i64 %old)
   ret void
 }
@@ -106,7 +107,7 @@ def _touch_stack(windows: bool) -> str:
     if not windows:
         return ""
     return """
-define internal void @touch_stack(i64 %n) noinline #0 {
+define void @touch_stack(i64 %n) noinline #0 {
 entry:
   %page = alloca [3072 x i8]
   store volatile i8 0, ptr %page
@@ -243,7 +244,7 @@ done:
   call void @leave_float_mode(i64 %mode)
   ret i64 %bad1
 }}
-""" + _report(lanes)
+"""
 
 
 def _report(lanes: Lanes) -> str:
@@ -262,7 +263,7 @@ def _report(lanes: Lanes) -> str:
             f"store i8 %b{r}, ptr %p{r}",
         ]
     return f"""
-define internal void @report(ptr %call, i64 %row, i64 %last, {lanes.int} %status) noinline cold #0 {{
+define void @report(ptr %call, i64 %row, i64 %last, {lanes.int} %status) noinline cold #0 {{
 entry:
   %pp = getelementptr i64, ptr %call, i64 {STATUS}
   %to = load ptr, ptr %pp
@@ -278,15 +279,25 @@ end:
 
 
 def _run(parts: int) -> str:
-    """`@run(call, ws, taken, k, n)`: the part of thread k of n in a call.
+    """`@run(call, ws, taken, k, n)`: the part of thread k of n in a call; how many packs had a bad row."""
+    return f"""
+define i64 @run(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n) #0 {{
+  %bad = call i64 @share(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n, i64 {parts}, ptr @rows)
+  ret i64 %bad
+}}
+"""
 
-    Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end. Each takes a part
-    of the blocks that are left at a time, many at first and one at last; `taken[stretch]` counts what both have taken,
+
+def _share() -> str:
+    """`@share(call, ws, taken, k, n, of, rows)`: the part of thread k of n in a call, by a module's `@rows`.
+
+    Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end. Each takes one
+    of `of` parts of the blocks that are left at a time, many at first and one at last; `taken[stretch]` counts what both have taken,
     so they meet where the slower one is. Each has the same rows again in the next call, still in its cache. A thread
     that is alone takes all at once. Returns how many packs had a bad row.
     """
     return f"""
-define i64 @run(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n) #0 {{
+define i64 @share(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n, i64 %of, ptr %rows) #0 {{
 entry:
   %countp = getelementptr i64, ptr %call, i64 {COUNT}
   %count = load i64, ptr %countp
@@ -306,7 +317,7 @@ entry:
   %down = icmp ne i64 %bit, 0
   %start = select i1 %down, i64 %high, i64 %low
   %sign = select i1 %down, i64 -1, i64 1
-  %parts = select i1 %pair, i64 {parts}, i64 1
+  %parts = select i1 %pair, i64 %of, i64 1
   %mine = getelementptr i64, ptr %taken, i64 %s
   br label %take
 take:
@@ -329,12 +340,10 @@ work:
   %first = mul i64 %begin, {BLOCK}
   %to = mul i64 %stop, {BLOCK}
   %end = call i64 @llvm.smin.i64(i64 %to, i64 %count)
-  %new = call i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end)
+  %new = call i64 %rows(ptr %call, ptr %ws, i64 %first, i64 %end)
   %bad1 = add i64 %bad, %new
   br label %take
 done:
   ret i64 %bad
 }}
-declare i64 @llvm.smax.i64(i64, i64)
-declare i64 @llvm.smin.i64(i64, i64)
 """

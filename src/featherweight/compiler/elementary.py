@@ -88,7 +88,7 @@ def _slots(lanes: Lanes) -> str:
   call void @sincos_vectors(ptr %from, ptr %sin, ptr %cos, i64 {lanes.width})"""
         after = ""
     return f"""
-define internal void @sincos_slots(ptr %ws, ptr %table, i64 %n, i64 %ao, i64 %so, i64 %co) noinline #0 {{
+define void @sincos_slots(ptr %ws, ptr %table, i64 %n, i64 %ao, i64 %so, i64 %co) noinline #0 {{
 entry:
   %args = getelementptr i8, ptr %ws, i64 %ao
   %sins = getelementptr i8, ptr %ws, i64 %so
@@ -244,7 +244,6 @@ def _payne_hanek() -> str:
     words = ", ".join(f"i64 {w}" for w in _two_over_pi_words())
     return f"""
 @two_over_pi = internal constant [{WORDS + 1} x i64] [{words}], align 64
-declare i64 @llvm.fshl.i64(i64, i64, i64)
 define internal void @payne_hanek(double %x, ptr %pr, ptr %pk) noinline cold #0 {{
   %bits = bitcast double %x to i64
   %negative = icmp slt i64 %bits, 0

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from featherweight.compiler.graph import BOOLEANS, COMPARISONS
 from featherweight.compiler.plan import Plan
 from featherweight.compiler.schedule import Chunk, Elementary, Turn
-from featherweight.compiler.turns import emit_moves, emit_turn, move_tables
+from featherweight.compiler.turns import emit_turn, move_tables
 
 # slots read by a chunk are not written by it, but for those in `Chunk.over`: let loads move past stores
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
@@ -104,8 +104,6 @@ def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
     return (
         "".join(tables)
         + "".join(functions)
-        + emit_moves(lanes)
-        + (_fetch(lanes) if lines else "")
         + f"define internal void @step(ptr %ws, ptr %rows, i64 %stride) noinline #0 {{\n  {body}\n  ret void\n}}\n"
     )
 
@@ -120,15 +118,13 @@ def _spread(body: list[str], lines: int) -> list[str]:
     return [line for k, text in enumerate(body) for line in (*before.get(k, ()), text)]
 
 
-def _fetch(lanes: Lanes) -> str:
+def emit_fetch(lanes: Lanes) -> str:
     """`@fetch`: one cache line of each row of a pack, to be written. Past the last row it does nothing."""
     body = ["%p0 = getelementptr i8, ptr %rows, i64 %offset"]
     body += [f"%p{r} = getelementptr i8, ptr %p{r - 1}, i64 %stride" for r in range(1, lanes.width)]
     body += [f"call void @llvm.prefetch.p0(ptr %p{r}, i32 1, i32 3, i32 1)" for r in range(lanes.width)]
     text = "\n  ".join(body)
-    return (
-        f"define internal void @fetch(ptr %rows, i64 %stride, i64 %offset) noinline #0 {{\n  {text}\n  ret void\n}}\n"
-    )
+    return f"define void @fetch(ptr %rows, i64 %stride, i64 %offset) noinline #0 {{\n  {text}\n  ret void\n}}\n"
 
 
 def _table(name: str, kind: str, values: list[str]) -> str:

@@ -23,7 +23,7 @@ from featherweight.compiler.memory import LARGE
 # words of the context
 NAMES = (
     *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
-    *("many", "call1", "integer", "off", "kept"),
+    *("many", "call1", "integer", "off", "kept", "places"),
 )
 KEPT = 2  # arrays of each result: one may still be held when the next is made
 KEPT_BYTES = 1 << 16  # of a result: for larger ones making an array does not count
@@ -42,14 +42,11 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], fe
     Python function with the address of the call, which returns None if all rows are good.
     """
     batch = few > 1
-    lines: list[str] = []
-    for w, name in enumerate(NAMES):
-        lines += [f"%{name}p = getelementptr ptr, ptr %context, i64 {w}", f"%{name} = load ptr, ptr %{name}p"]
-    lines += ["%rows0 = add i64 0, -1", f"%enough = icmp eq i64 %nargs, {len(inputs)}"]
+    lines = [*load_context(), "%rows0 = add i64 0, -1", f"%enough = icmp eq i64 %nargs, {len(inputs)}"]
     lines += ["%isoff = load i64, ptr %off", "%ison = icmp eq i64 %isoff, 0", "%right = and i1 %enough, %ison"]
     lines += ["br i1 %right, label %arg0, label %slow"]
     for k, shape in enumerate(inputs):
-        lines += _check_argument(k, shape, f"arg{k + 1}" if k + 1 < len(inputs) else "count", batch)
+        lines += check_argument(k, shape, f"arg{k + 1}" if k + 1 < len(inputs) else "count", batch)
     lines += ["count:"]
     if batch:
         rows = f"%rows{len(inputs)}"
@@ -59,12 +56,7 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], fe
     else:
         rows = "1"
         lines += ["br label %make0"]
-    for j, shape in enumerate(outputs):
-        then = f"make{j + 1}" if j + 1 < len(outputs) else "go"
-        keep = not batch and is_kept(shape)
-        lines += (
-            _kept_or_new(j, shape, then) if keep else [f"make{j}:", *_new(j, f"%o{j}", [rows] * batch, shape, then)]
-        )
+    lines += make_results(outputs, [rows] * batch)
     strides = [f"%stride{k}" if batch else "0" for k in range(len(inputs))]
     lines += ["go:", *_fill_call(rows, strides, outputs)]
     lines += (
@@ -74,23 +66,36 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], fe
         "%isbad = icmp ne i64 %bad, 0",
         "br i1 %isbad, label %drop, label %give",
         "give:",
-        *_give(len(outputs)),
+        *give(len(outputs)),
         "drop:",
         *(f"call void %decref(ptr %o{j})" for j in range(len(outputs))),
         "br label %slow",
-        "slow:",
-        "call void %incref(ptr %none)",
-        "ret ptr %none",
+        *decline(len(outputs)),
     ]
-    for j in range(len(outputs) + 1):  # no memory: the exception is set
+    call = f"%call = alloca [{ARRAYS + 2 * (len(inputs) + len(outputs))} x i64], align 64"
+    return emit_builtin("entry", [call, *lines], 1 + max(map(len, outputs)))
+
+
+def emit_builtin(name: str, lines: list[str], axes: int) -> str:
+    """A function for CPython; its results have up to so many axes."""
+    body = "\n  ".join([f"%shape = alloca [{axes} x i64], align 64", *lines])
+    return f"define ptr @{name}(ptr %self, ptr %args, i64 %nargs) #0 {{\n  {body}\n}}\n"
+
+
+def load_context() -> list[str]:
+    """The words of the context as values of their names."""
+    lines = [f"%contextp = getelementptr i8, ptr %self, i64 {DATA}", "%context = load ptr, ptr %contextp"]
+    for w, name in enumerate(NAMES):
+        lines += [f"%{name}p = getelementptr ptr, ptr %context, i64 {w}", f"%{name} = load ptr, ptr %{name}p"]
+    return lines
+
+
+def decline(results: int) -> list[str]:
+    """`slow`: return None. `fail{j}`: no memory after j of the results were made; the exception is set."""
+    lines = ["slow:", "call void %incref(ptr %none)", "ret ptr %none"]
+    for j in range(results + 1):
         lines += [f"fail{j}:", *(f"call void %decref(ptr %o{i})" for i in range(j)), "ret ptr null"]
-    body = "\n  ".join(lines)
-    return (
-        "define ptr @entry(ptr %self, ptr %args, i64 %nargs) #0 {\n"
-        f"  %call = alloca [{ARRAYS + 2 * (len(inputs) + len(outputs))} x i64], align 64\n"
-        f"  %shape = alloca [{1 + max(map(len, outputs))} x i64], align 64\n"
-        f"  %contextp = getelementptr i8, ptr %self, i64 {DATA}\n  %context = load ptr, ptr %contextp\n  {body}\n}}\n"
-    )
+    return lines
 
 
 def _run_rows(rows: str, few: int, results: int) -> list[str]:
@@ -137,6 +142,18 @@ def _fill_call(rows: str, strides: list[str], outputs: list[tuple[int, ...]]) ->
             f"%w{word + 1} = getelementptr i64, ptr %call, i64 {word + 1}",
             f"store i64 {stride}, ptr %w{word + 1}",
         ]
+    return lines
+
+
+def make_results(outputs: list[tuple[int, ...]], rows: list[str]) -> list[str]:
+    """From `make0` to `go`: an array %o{j} for each result, one of those kept or a new one; with so many rows."""
+    lines = []
+    for j, shape in enumerate(outputs):
+        then = f"make{j + 1}" if j + 1 < len(outputs) else "go"
+        if not rows and is_kept(shape):
+            lines += _kept_or_new(j, shape, then)
+        else:
+            lines += [f"make{j}:", *_new(j, f"%o{j}", rows, shape, then)]
     return lines
 
 
@@ -220,7 +237,7 @@ def _new(j: int, name: str, rows: list[str], shape: tuple[int, ...], then: str) 
     ]
 
 
-def _give(n: int) -> list[str]:
+def give(n: int) -> list[str]:
     """Return the one result, or a tuple of them."""
     if n == 1:
         return ["ret ptr %o0"]
@@ -234,7 +251,7 @@ def _give(n: int) -> list[str]:
     ]
 
 
-def _check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> list[str]:
+def check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> list[str]:
     """Argument k is a plain float64 array of this shape: its data is %x{k}. In a batch it may have one more
     axis in front: then %stride{k} is the step from row to row, else 0; %rows{k+1} is the number of rows so far."""
     rank = len(shape)

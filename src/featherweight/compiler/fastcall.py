@@ -55,8 +55,12 @@ def make_entry(
     library: Any,
     outputs: tuple[tuple[int, ...], ...],
     many: Callable[[int], bool | None] | None = None,
+    places: ctypes.Array[ctypes.c_int64] | None = None,
 ) -> Any:
-    """A builtin function at this address; None where the layout of objects is not the one we know."""
+    """A builtin function at this address; None where the layout of objects is not the one we know.
+
+    `many` is for batches that are worth threads, `places` (call and workspace) for the step of a loop.
+    """
     table = _numpy_api()
     if table is None:
         return None
@@ -66,7 +70,7 @@ def make_entry(
         return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
     kept = [np.empty(shape) if many is None and is_kept(shape) else None for shape in outputs for _ in range(KEPT)]
-    places = np.array([id(array) for array in kept], dtype=np.uintp)
+    results = np.array([id(array) for array in kept], dtype=np.uintp)
     addresses = {
         "type": id(np.ndarray),
         "float64": id(np.dtype(np.float64)),
@@ -81,16 +85,25 @@ def make_entry(
         "call1": function(api.PyObject_CallOneArg),
         "integer": function(api.PyLong_FromVoidPtr),
         "off": ctypes.addressof(OFF),
-        "kept": places.ctypes.data,
+        "kept": results.ctypes.data,
+        "places": 0 if places is None else ctypes.addressof(places),
     }
     context = np.array([addresses[n] for n in NAMES], dtype=np.uintp).view(_Context)
-    method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
-    api.Py_IncRef(ctypes.py_object(method))  # for good: functions read it when they are freed, also at exit
-    context.owner = (workspace, library, many, kept, places)
+    context.owner = (workspace, library, many, kept, results, places)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", api)
     )
-    return new(ctypes.addressof(method), context, None)
+    return new(ctypes.addressof(_method(address, name)), context, None)
+
+
+@functools.cache
+def _method(address: int, name: str) -> _MethodDef:
+    """What CPython reads of a function there."""
+    method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
+    ctypes.pythonapi.Py_IncRef(
+        ctypes.py_object(method)
+    )  # for good: functions read it when they are freed, also at exit
+    return method
 
 
 @functools.cache

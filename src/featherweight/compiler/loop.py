@@ -18,6 +18,9 @@ from featherweight.compiler.code import Code
 from featherweight.compiler.kernel import Argument, Function, Kernel
 from featherweight.compiler.target import Target, host
 
+FEW = 64  # rows that one thread steps sooner than several
+_AT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # a function of an address; releases the interpreter lock
+
 
 class Loop:
     """step(carry, given, constants) -> carry', records; traced once, compiled and kept on disk like any kernel, under
@@ -84,16 +87,47 @@ class Loop:
         steps: int,
         every: int,
     ) -> ctypes.Array[ctypes.c_int64]:
-        """What `run` hands to the native code."""
+        """What `run` hands to the native code, and one word more: how often `Stepper` has used it."""
         count = len(carry[0])
         arrays = [*carry, *given, *constants, *states, *records]
-        call = (ctypes.c_int64 * (ARRAYS + 2 * len(arrays) + 2))()
+        call = (ctypes.c_int64 * (ARRAYS + 2 * len(arrays) + 3))()
         call[COUNT] = count
         for k, array in enumerate(arrays):
             call[ARRAYS + 2 * k] = address_of(array)
             call[ARRAYS + 2 * k + 1] = 0 if len(array) == 1 and count > 1 else array.strides[0]
         call[ARRAYS + 2 * len(arrays)], call[ARRAYS + 2 * len(arrays) + 1] = steps, every
         return call
+
+
+class Stepper:
+    """Steps of a loop one by one, with the arrays of a call. Those of one row it follows: after a step they point to
+    the next rows of the history. Those of many stay where they are."""
+
+    def __init__(self, loop: Loop, count: int) -> None:
+        self._count, self._code = count, loop.code(count)
+        library, workspace = self._code.library, self._code.workspace()
+        self._places = (ctypes.c_int64 * 2)(0, address_of(workspace))
+        self._keep = workspace
+        self._once = _AT(library["once"])
+        self.from_python: Any = None  # given -> copies of the new state; None for what is not a plain array
+        if "from_python" in self._code.symbols:
+            from featherweight.compiler.fastcall import make_entry
+
+            states = tuple(a.shape for a in loop.kernel.inputs[: loop.kernel.sizes[2]])
+            address = library["from_python"]
+            self.from_python = make_entry(address, "step", workspace, library, states, places=self._places)
+
+    def use(self, call: ctypes.Array[ctypes.c_int64]) -> None:
+        """Go on with the arrays of this call."""
+        self._places[0] = ctypes.addressof(call)
+        self._call = call
+
+    def step(self) -> None:
+        """One step with what stands in the arrays of the call; the interpreter lock is released."""
+        if self._count > FEW:
+            self._code.run_rows(ctypes.addressof(self._call), self._count)
+        else:
+            self._once(ctypes.addressof(self._places))
 
 
 class _LoopKernel(Kernel):
@@ -108,9 +142,12 @@ class _LoopKernel(Kernel):
         return emit_module(self.plan, shapes, list(self.outputs), width, target, loop=self.sizes)
 
     def _load(self, width: int) -> Code:
+        from featherweight.compiler.stepping import steps_from_python
+
         key = self._key()
         key = key and f"loop {self.sizes} {key}"
-        return Code(width, key, lambda target: (self.plan, self.ir(width, target)), entry=False)
+        symbols = ("once", "from_python") if steps_from_python(width, self.sizes) else ("once",)
+        return Code(width, key, lambda target: (self.plan, self.ir(width, target)), symbols)
 
     def __call__(self, *values: Any, out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
         raise NotImplementedError("a loop is run by Loop.run")

@@ -6,6 +6,7 @@ from featherweight.compiler.calls import ARRAYS, COUNT
 from featherweight.compiler.driver import STACK_PAGES
 from featherweight.compiler.emit import Lanes
 from featherweight.compiler.packing import join
+from featherweight.compiler.stepping import emit_stepping
 
 
 def emit_loop_rows(
@@ -103,16 +104,7 @@ finish:
   call void @leave_float_mode(i64 %mode)
   ret i64 0
 }}
-define i64 @once(ptr %places) #0 {{
-  %call = load ptr, ptr %places
-  %wsp = getelementptr ptr, ptr %places, i64 1
-  %ws = load ptr, ptr %wsp
-  %countp = getelementptr i64, ptr %call, i64 {COUNT}
-  %count = load i64, ptr %countp
-  %bad = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 %count)
-  ret i64 %bad
-}}
-"""
+{emit_stepping(lanes.width, [n for n, _ in inputs], [n for n, _ in outputs], sizes)}"""
 
 
 def _table(name: str, places: list[int]) -> str:

@@ -11,7 +11,8 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.compiler.target import Library, host
+from featherweight.compiler.shared import load
+from featherweight.compiler.target import host
 
 BUSY, NOT_DONE = -1, -2  # what `team` and `finish` return instead of a number of bad packs
 IDLE, POSTED, RUNNING = 0, 1, 2  # states of a box
@@ -30,10 +31,8 @@ class Handover:
 
 @functools.cache
 def handover() -> Handover:
-    """Compiled once in a process."""
-    target = host()
-    library = Library(target.object_code(emit_handover(target.arch)), ("serve", "team", "finish"))
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # for good: workers may still watch at exit
+    """Loaded once in a process."""
+    library = load("handover", host(), lambda: emit_handover(host().arch))
     word, pointer = ctypes.c_int64, ctypes.c_void_p
     return Handover(
         ctypes.CFUNCTYPE(None, pointer, word)(library["serve"]),

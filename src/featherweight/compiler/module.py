@@ -6,10 +6,10 @@ from math import prod
 
 from featherweight.compiler.calls import WORTH_A_THREAD
 from featherweight.compiler.driver import emit_driver
-from featherweight.compiler.elementary import emit_sincos
 from featherweight.compiler.emit import ALIAS_METADATA, LINE, Lanes, emit_steps
 from featherweight.compiler.entry import emit_entry
 from featherweight.compiler.plan import Plan
+from featherweight.compiler.support import attributes, intrinsics, support_in_module
 from featherweight.compiler.target import Target
 
 Shapes = list[tuple[int, ...]]
@@ -32,22 +32,16 @@ def emit_module(
         entry += prod(shape)
     early = 0 if loop or width == 1 else _early(plan, [n for n, _ in out_blocks])
     places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
-    bits = 64 * native.width
-    attributes = (
-        f'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" '
-        '"no-stack-arg-probe" "frame-pointer"="none" }\n'
-    )
-    declarations = {line: None for w in {1, width, target.width} for line in Lanes(w).declarations().splitlines()}
     return "".join(
         (
-            "\n".join(declarations) + "\n",
+            intrinsics(width, target),
+            support_in_module(width, target),
             f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
             "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
-            emit_sincos(lanes, native),
             emit_steps(plan, lanes, early),
             emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs, plan.zero),
             "" if loop else emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // plan.cost)),
-            attributes,
+            attributes(target),
             ALIAS_METADATA,
         )
     )

@@ -18,10 +18,9 @@ UNPACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %ws, ptr %t
 
 def emit_packing(lanes: Lanes, native: Lanes) -> str:
     """`@pack` and `@unpack` for these lanes; both return bits in the lanes that hold a NaN or an infinity."""
-    prefetch = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
     if lanes.width == 1:
         return _pack_one(native) + _unpack_one(native)
-    return prefetch + _pack(lanes) + _unpack(lanes)
+    return _pack(lanes) + _unpack(lanes)
 
 
 def join(lines: list[str]) -> str:
@@ -192,7 +191,7 @@ def _pack(lanes: Lanes) -> str:
     single += [f"%sq = getelementptr {T}, ptr %to, i64 %s", f"store {T} %sv, ptr %sq, align {lanes.bytes}"]
     end = [*_total([f"%f{j}" for j in range(w)], lanes), *_refuse("%total", lanes)]
     return f"""
-define internal {lanes.int} @pack({PACK_ARGUMENTS}) noinline #0 {{
+define {lanes.int} @pack({PACK_ARGUMENTS}) noinline #0 {{
 entry:
   {_row_pointers(lanes)}
   {_column_loop(lanes, block, end, single, _refuse("%sum1", lanes))}
@@ -239,7 +238,7 @@ def _unpack(lanes: Lanes) -> str:
     turned, chains = _transpose([f"%f{r}" for r in range(w)], lanes, w, "%turn")
     end = [*turned, *_total(chains, lanes), *_refuse("%total", lanes)]
     return f"""
-define internal {lanes.int} @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
+define {lanes.int} @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
 entry:
   {_row_pointers(lanes)}
   {_column_loop(lanes, block, end, single, _refuse("%sum1", lanes))}
@@ -281,7 +280,7 @@ def _pack_one(native: Lanes) -> str:
         "store double %sx, ptr %sq, align 8",
     ]
     return f"""
-define internal i64 @pack({PACK_ARGUMENTS}) noinline #0 {{
+define i64 @pack({PACK_ARGUMENTS}) noinline #0 {{
 start:
   %offset = mul i64 %row, %stride
   %from = getelementptr i8, ptr %base, i64 %offset
@@ -322,7 +321,7 @@ def _unpack_one(native: Lanes) -> str:
     one = Lanes(1)
     refused = [*_total([f"%f{j}" for j in range(UNROLL)], one), *_refuse_one("%total", one)]
     return f"""
-define internal i64 @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
+define i64 @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
 entry:
   %offset = mul i64 %row, %stride
   %to = getelementptr i8, ptr %base, i64 %offset
@@ -371,7 +370,7 @@ def _scatter_one(native: Lanes, refused: list[str]) -> str:
             f"%k{j} = zext i32 %k{j}i to i64",
         ]
     return f"""
-define internal i64 @scatter(ptr %to, i64 %n, ptr %ws, ptr %table, ptr %columns, i64 %m) noinline #0 {{
+define i64 @scatter(ptr %to, i64 %n, ptr %ws, ptr %table, ptr %columns, i64 %m) noinline #0 {{
 entry:
   %tail = sub i64 %n, {w}
   br label %clear

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,12 @@ class Target:
     @property
     def windows(self) -> bool:
         return "windows" in self.triple
+
+    @property
+    def links_modules(self) -> bool:
+        """Whether a module may call functions of another one: JITLink's stubs reach them however far away they are. On
+        Windows, with LLVM's older loader, each module has all it calls."""
+        return not self.windows
 
     def machine(self) -> Any:
         """An LLVM target machine."""
@@ -89,21 +96,23 @@ def host() -> Target:
 def _jit() -> Any:
     """The loader of object code. JITLink puts a module into one piece of memory; LLVM's older loader, the only one for
     Windows, asks for its parts one by one and ends the process if they come to lie more than 2 GB apart."""
-    return _llvm().create_lljit_compiler(use_jit_link=not host().windows)
+    return _llvm().create_lljit_compiler(use_jit_link=host().links_modules)
 
 
 class Library:
-    """Object code in memory; its addresses are valid while this object lives."""
+    """Object code in memory, linked against functions at given addresses; its own are valid while this object lives."""
 
     _count = 0
 
-    def __init__(self, object_code: bytes, symbols: tuple[str, ...]) -> None:
+    def __init__(self, object_code: bytes, symbols: Iterable[str], imports: Mapping[str, int] | None = None) -> None:
         llvm = _llvm()
         with compiling:
             Library._count += 1
             builder = llvm.JITLibraryBuilder().add_object_img(object_code)
             for name in symbols:
                 builder.export_symbol(name)
+            for name, address in (imports or {}).items():
+                builder.import_symbol(name, address)
             self._tracker = builder.link(_jit(), f"featherweight{Library._count}")
 
     def __getitem__(self, symbol: str) -> int:

@@ -59,7 +59,7 @@ def emit_moves(lanes: Lanes) -> str:
     """`@move_slots(ws, table, n)`: n pairs of places, from and to."""
     T = lanes.real
     return f"""
-define internal void @move_slots(ptr noalias %ws, ptr noalias %table, i64 %n) noinline #0 {{
+define void @move_slots(ptr noalias %ws, ptr noalias %table, i64 %n) noinline #0 {{
 entry:
   br label %move
 move:

@@ -7,7 +7,8 @@ from typing import Any
 
 from featherweight.recording import Recording
 from featherweight.simulation.facts import facts_of
-from featherweight.simulation.run import PythonRun, Run
+from featherweight.simulation.python_run import PythonRun
+from featherweight.simulation.run import Run
 from featherweight.simulation.trajectory import FORMAT
 
 Path = str | os.PathLike[str]

@@ -6,25 +6,19 @@ into chunks changes no bit, and a run can be taken up again from any of its chun
 
 from __future__ import annotations
 
-import ctypes
-import functools
 from collections import deque
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.arguments import address_of
 from featherweight.compiler.memory import empty
-from featherweight.errors import SimulationError
 from featherweight.simulation.facts import in_a_row
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.step import RECORDED
 from featherweight.simulation.trajectory import RECORDS, Trajectory, assembled
 
 LAST_STATES = 100  # kept for the error when a run fails
-FEW = 64  # robots that one thread steps sooner than several
-FLOAT = np.dtype(float)
 
 
 class Run:
@@ -113,7 +107,7 @@ class Run:
             states = self._again(carry, start, first, 1)[: len(carry)]
             carry = [*(c[:, -1] for c in states[:RECORDED]), *states[RECORDED:]]
         states = self._again(carry, first, failed, failed - first)
-        return _last(p, first, states[0], states[1], states[len(carry) :], self.clock)
+        return last_of(p, first, states[0], states[1], states[len(carry) :], self.clock)
 
     def _again(self, carry: list[np.ndarray], start: int, end: int, samples: int) -> list[np.ndarray]:
         """Steps that were made before; the carry, q and v with their history, and records."""
@@ -161,130 +155,7 @@ class Run:
         self.k = self.done * self.problem.every
 
 
-class PythonRun(Run):
-    """Step by step, with an ordinary Python function in between."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self._first()
-        p = problem
-        # a step writes the state it began with and the new one: its own place is the second half of `pairs`
-        self._pairs = [np.empty((p.count, 2, c.shape[1])) for c in p.carry[:RECORDED]]
-        for pair, first in zip(self._pairs, p.carry, strict=False):
-            pair[:, 1] = first
-        self.now = [*(pair[:, 1] for pair in self._pairs), *self.now[RECORDED:]]
-        self._tau = np.empty((p.count, 1, p.model.nv))
-        self._out = [np.empty((p.count, 1, *shape)) for shape in p.records]
-        self._call = p.loop.call(
-            self.now, [self._tau], p.constants, [*self._pairs, *self.now[RECORDED:]], self._out, 1, 1
-        )
-        self._recent: deque[tuple[Any, ...]] = deque(maxlen=LAST_STATES)
-
-    def advance(self, steps: int) -> None:
-        try:
-            self._step_by_step(steps)
-        finally:  # also if the controller raises or Ctrl-C comes: the file is to know which robots have failed
-            self.last = [np.array(c) for c in self.now[RECORDED:]]
-
-    def _step_by_step(self, steps: int) -> None:
-        p = self.problem
-        control: Any = p.control
-        every, dt = p.every, p.dt
-        q, v = (pair.reshape(*p.batch, 2, pair.shape[-1])[..., 1, :] for pair in self._pairs)
-        tau = self._tau.reshape(*p.batch, p.model.nv)
-        axis = len(p.batch)
-        Q, V = (np.moveaxis(a.reshape(*p.batch, *a.shape[1:]), axis, 0) for a in self.history)
-        kept = [(r.swapaxes(0, 1), out[:, 0]) for r, out in zip(self.records, self._out, strict=True) if out.size]
-        step, shape, clock = self._stepper(), tau.shape, self.now[RECORDED].reshape(-1).data
-        single = p.count == 1
-        for k in range(self.k, min(self.k + steps, p.steps)):
-            try:
-                forces = control(k * dt, q.copy(), v.copy())
-            except Exception as error:
-                raise self._broken(error, k) from error
-            if forces.__class__ is not np.ndarray or forces.dtype is not FLOAT or forces.shape != shape:
-                forces = self._converted(forces, k, shape)
-            tau[...] = forces
-            if single and every > 1:
-                before = q.copy(), v.copy()
-                step()
-                self._recent.append((k, *before, *(out[0, 0].copy() for out in self._out)))
-            else:
-                step()
-            if not k % every:
-                for record, out in kept:
-                    record[k // every] = out
-            self.k = k + 1
-            if not self.k % every:
-                done = self.k // every
-                Q[done], V[done] = q, v
-                self.done = done
-            if single and clock[1]:
-                if self.k % every:
-                    self._sample(self.k, self.now)
-                break
-
-    def _stepper(self) -> Any:
-        """A function that makes one step."""
-        p, address = self.problem, ctypes.addressof(self._call)
-        code = p.loop.code(p.count)
-        if p.count > FEW:
-            return lambda: code.run_rows(address, p.count)
-        self._workspace = code.workspace()
-        self._places = (ctypes.c_int64 * 2)(address, address_of(self._workspace))
-        return functools.partial(code.once, ctypes.addressof(self._places))
-
-    def _broken(self, error: Exception, k: int) -> SimulationError:
-        """A controller raised."""
-        return SimulationError(
-            f"the controller raised {type(error).__name__} at step {k}, t = {k * self.problem.dt:g} s: {error}",
-            self.trajectory(),
-            self._recently(k),
-        )
-
-    def _converted(self, forces: Any, k: int, shape: tuple[int, ...]) -> np.ndarray:
-        """What a controller returned as an array of the right shape."""
-        at = f"at step {k}, t = {k * self.problem.dt:g} s"
-        try:
-            array = np.asarray(forces)
-            if (
-                not np.can_cast(array.dtype, FLOAT, "same_kind")
-                or array.dtype == bool
-                or array.shape[-1:] != shape[-1:]
-                or isinstance(forces, np.ma.MaskedArray)
-            ):
-                raise TypeError
-            return np.broadcast_to(array.astype(float), shape)
-        except (TypeError, ValueError):
-            what = type(forces).__name__
-            if isinstance(forces, np.ndarray):
-                what = f"shape {forces.shape}" + ("" if forces.dtype == FLOAT else f" of {forces.dtype}")
-            raise SimulationError(
-                f"the controller returned {what} {at}; expected {shape}", self.trajectory(), self._recently(k)
-            ) from None
-
-    def last_states(self) -> Trajectory:
-        return self._recently(int(self.clock[0, 2]))
-
-    def _recently(self, k: int) -> Any:
-        """Up to 100 states to the one at step k; None for a batch."""
-        p = self.problem
-        if p.count != 1:
-            return None
-        if p.every == 1:
-            first = max(0, k - LAST_STATES + 1)
-            q, v = (states[:, first : k + 1] for states in self.history)
-            return _last(p, first, q, v, [record[:, first:k] for record in self.records], self.clock)
-        recent = [row for row in self._recent if row[0] < k][1 - LAST_STATES :]
-        states = [np.array([[*(row[1 + j] for row in recent), self.now[j][0]]]) for j in range(RECORDED)]
-        records = [
-            np.array([row[1 + RECORDED + j] for row in recent]).reshape(1, len(recent), *shape)
-            for j, shape in enumerate(p.records)
-        ]
-        return _last(p, k - len(recent), states[0], states[1], records, self.clock)
-
-
-def _last(
+def last_of(
     p: Problem, first: int, q: np.ndarray, v: np.ndarray, records: list[np.ndarray], clock: np.ndarray
 ) -> Trajectory:
     """States from step `first` on, one for each step, of a robot that failed after the last of them."""

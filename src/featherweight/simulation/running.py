@@ -19,7 +19,8 @@ from featherweight.simulation.control import Compiled
 from featherweight.simulation.keeping import Keeper
 from featherweight.simulation.problem import Control, problem
 from featherweight.simulation.progress import Progress
-from featherweight.simulation.run import PythonRun, Run
+from featherweight.simulation.python_run import python_run
+from featherweight.simulation.run import Run
 from featherweight.simulation.trajectory import Status, Trajectory
 from featherweight.simulation.watching import Watch, Watcher
 
@@ -77,7 +78,7 @@ def rollout(
         A `Trajectory` with batch axes first.
     """
     what = problem(model, q, v, steps, dt, tau, control, contact, integrator, actuators, record_every, parameters)
-    run = Run(what) if what.control is None else PythonRun(what)
+    run = Run(what) if what.control is None else python_run(what)
     _drive(run, progress, file)
     return run.trajectory()
 
@@ -133,7 +134,7 @@ def simulate(
     what = problem(model, q, v, steps, dt, None, control, contact, integrator, actuators, record_every, parameters)
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
-    run = Run(what) if what.control is None else PythonRun(what)
+    run = Run(what) if what.control is None else python_run(what)
     _drive(run, progress, file, None if watch is None else Watcher(watch, what))
     trajectory = run.trajectory()
     status = Status(int(trajectory.status))

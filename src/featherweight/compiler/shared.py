@@ -1,0 +1,50 @@
+"""Modules that a process loads once, whatever is computed: they follow from this package and the machine alone."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+
+from featherweight.compiler import cache
+from featherweight.compiler.target import Library, Target, llvm_version
+
+
+@functools.cache
+def support(width: int, target: Target) -> dict[str, int]:
+    """Names and addresses of the functions that a kernel's module of this width is linked against."""
+    if not target.links_modules:
+        return {}
+
+    def emit() -> str:
+        from featherweight.compiler.support import emit_support  # what only compiles is loaded to compile
+
+        return emit_support(width, target)
+
+    return load(f"support {width} of {target.width}", target, emit)
+
+
+def load(name: str, target: Target, emit: Callable[[], str]) -> dict[str, int]:
+    """Names and addresses of a module's functions: from the cache or compiled now, loaded for good."""
+    key = cache_key(target, name)
+    stored = cache.read(key) if key else None
+    if stored is not None:
+        facts, object_code = stored
+    else:
+        from featherweight.compiler.support import headers
+
+        ir = emit()
+        facts = {"functions": [header.partition("@")[2].partition("(")[0] for header in headers(ir)]}
+        object_code = target.object_code(ir)
+    library = Library(object_code, facts["functions"])
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # for good: threads may still be inside at exit
+    if key and stored is None:
+        cache.write(key, facts, object_code)
+    return {name: library[name] for name in facts["functions"]}
+
+
+def cache_key(target: Target, *parts: str) -> str | None:
+    """Name of the entry for code that follows from these texts, this package and the machine; None: do not cache."""
+    if cache.PACKAGE_DIGEST is None:
+        return None
+    return cache.key(*parts, cache.PACKAGE_DIGEST, target.triple, target.cpu, target.features, llvm_version())
