@@ -5,8 +5,9 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler import Argument, Kernel
-from featherweight.compiler.schedule import Chunk
+from featherweight.compiler.schedule import Chunk, _limbs
 from featherweight.integrators import SemiImplicit, Variational
+from featherweight.scalar import sin
 from featherweight.simulation.step import Means, step_loop
 
 MODEL = fw.robots.chain(6)
@@ -58,3 +59,33 @@ def test_code_does_not_grow_with_a_chain(method):
         return sum(len(code) for code, _ in {step.signature() for step in steps if isinstance(step, Chunk)})
 
     assert distinct(128) < 2 * distinct(32)
+
+
+@pytest.mark.parametrize(
+    ("run", "limbs"),
+    [
+        ("tabcabcabc", ["t", "abc", "abc", "abc"]),  # outward: trunk, legs
+        ("cbacbat", ["cba", "cba", "t"]),  # inward
+        ("ggggggggh", ["ggggggggh"]),  # a chain
+        ("tabcabcdedef", ["t", "abc", "abc", "de", "de", "f"]),  # legs and arms
+        ("abcd", ["abcd"]),
+    ],
+)
+def test_runs_are_cut_between_equal_limbs(run, limbs):
+    """So that equal limbs can share their functions, however many of their bodies fit into one."""
+    cut = _limbs(list(range(len(run))), [ord(c) for c in run])
+    assert ["".join(run[k] for k in limb) for limb in cut] == limbs
+
+
+def test_what_no_sine_waits_for_is_made_where_it_is_used():
+    """One piece for the product, the sum and what is made of both with the sine; the sine's own argument before it."""
+
+    def traced(scalars, lift, mark):
+        x, y = scalars[0]
+        angle = x * y
+        mark()
+        early = x + 3.0 * y
+        return [[early * sin(angle) - early]], 0
+
+    steps = Kernel("test", [Argument("x", (2,), "n")], [(1,)], traced, lambda _: "").plan.steps
+    assert [len(step.nodes) for step in steps] == [1, 1, 2]

@@ -72,7 +72,9 @@ def after(case: str, seconds: float) -> dict:
             sent = time.monotonic()
             assert process.stdout.readline() == "returned\n"
             assert time.monotonic() - sent < 5.0  # the whole run would take a minute
-            out = process.stdout.read()  # not `communicate`, which does not see what readline has fetched beyond its line
+            out = (
+                process.stdout.read()
+            )  # not `communicate`, which does not see what readline has fetched beyond its line
             _, messages = process.communicate(timeout=60)
         finally:
             process.kill()
