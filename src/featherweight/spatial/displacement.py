@@ -79,7 +79,8 @@ def turn_about(axis: Vector, angle: Any) -> Quaternion:
     """The rotation about a unit axis by a small angle [rad]: at most 120°, what two bodies that turn by up to 60° in a
     step can turn against each other. By polynomials: whole vectors of sines would have to wait for all angles."""
     w, s = _half_turn(angle)
-    return Quaternion(*(axis * s), w)
+    x, y, z = axis * s
+    return Quaternion(x, y, z, w)
 
 
 def small_turn(angle: Any) -> tuple[Any, Any]:
