@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import sympy
@@ -14,6 +16,12 @@ from featherweight.equations.expressions import Rate, Substitution
 METHODS = (equations.newton_euler, equations.projected_newton_euler, equations.lagrange)
 methods = pytest.mark.parametrize("method", METHODS, ids=lambda f: f.__name__)
 STATES = 1000
+
+
+@functools.cache
+def derived_of(name: str, method) -> equations.Equations:
+    """The equations of one of the mechanisms, derived once."""
+    return method((SYMBOLIC | NUMERIC)[name]())
 
 
 def vanishes(e: sympy.Expr) -> bool:
@@ -88,7 +96,7 @@ def test_links_that_are_welded_together_move_as_one() -> None:
 
 @pytest.mark.parametrize("name", SYMBOLIC)
 def test_the_three_agree_symbol_by_symbol(name: str) -> None:
-    first, *others = [method(SYMBOLIC[name]()) for method in METHODS]
+    first, *others = [derived_of(name, method) for method in METHODS]
     for other in others:
         found = equations.agreement(first, other)
         assert found.symbolic is True
@@ -98,7 +106,7 @@ def test_the_three_agree_symbol_by_symbol(name: str) -> None:
 @pytest.mark.parametrize("name", ["pendulum", "cartpole", "double_pendulum"])
 def test_the_normal_form_is_right_in_sympys_eyes(name: str) -> None:
     """What simplified() says is equal is equal for SymPy: an independent judge of the small ones."""
-    derived = equations.projected_newton_euler(SYMBOLIC[name]())
+    derived = derived_of(name, equations.projected_newton_euler)
     short = derived.simplified()
     for part in ("M", "b", "g"):
         assert all(map(vanishes, getattr(derived, part) - getattr(short, part)))
@@ -108,7 +116,7 @@ def test_the_normal_form_is_right_in_sympys_eyes(name: str) -> None:
 @pytest.mark.parametrize("name", ["top", "free_body"])
 def test_the_normal_form_is_right_in_exact_numbers(name: str, method) -> None:
     """With quaternions SymPy takes long: rational states and parameters must give the same fractions."""
-    derived = method(SYMBOLIC[name]())
+    derived = derived_of(name, method)
     short = derived.simplified()
     half, fifth = sympy.Rational(1, 2), sympy.Rational(1, 5)
     for quaternion in ((half, half, -half, half), (fifth, 2 * fifth, 2 * fifth, 4 * fifth)):
@@ -136,7 +144,7 @@ def test_numbers_agree_with_the_compiled_algorithms(name: str, method) -> None:
     rng = np.random.default_rng(7)
     q = np.array([numeric.random(rng) for _ in range(STATES)])
     v = rng.normal(size=(STATES, numeric.nv))
-    found = method(model)
+    found = derived_of(name, method)
     M, b, gravity, tau = found.lambdify()(q, v, **{n: values[n] for n in values if n in map(str, found.parameters)})
 
     def close(x: np.ndarray, y: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -214,6 +214,18 @@ def moves_freely(m: pin.Model, frame: int) -> bool:
     return np.linalg.matrix_rank(pin.computeFrameJacobian(m, m.createData(), q, frame), tol=1e-6) == 6
 
 
+def once(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, computed once for the same arguments in a row: for results that are compared part by part."""
+    last: list[Any] = [(), None]
+
+    def remembered(*arguments: Any) -> Any:
+        if len(last[0]) != len(arguments) or any(a is not b for a, b in zip(last[0], arguments, strict=True)):
+            last[:] = arguments, f(*arguments)
+        return last[1]
+
+    return remembered
+
+
 def functions_of_frames(m: pin.Model) -> dict[str, Pair]:
     pairs = {}
 
@@ -224,9 +236,10 @@ def functions_of_frames(m: pin.Model) -> dict[str, Pair]:
         )
 
     chosen = chosen_frames(m)
+    pose = once(lambda o, x, f: fw.frame_pose(o, x.q, f))
     for frame in chosen:
-        add("frame_pose.rotation", lambda o, x, f: fw.frame_pose(o, x.q, f).rotation, frame_rotation, frame)
-        add("frame_pose.position", lambda o, x, f: fw.frame_pose(o, x.q, f).position, frame_position, frame)
+        add("frame_pose.rotation", lambda o, x, f: pose(o, x, f).rotation, frame_rotation, frame)
+        add("frame_pose.position", lambda o, x, f: pose(o, x, f).position, frame_position, frame)
         for in_ in IN:
             add("jacobian", lambda o, x, *f: fw.jacobian(o, x.q, *f), jacobian, frame, in_)
             add("jacobian_dot", lambda o, x, *f: fw.jacobian_dot(o, x.q, x.v, *f), jacobian_dot, frame, in_)
@@ -256,14 +269,15 @@ def functions_of_contact(m: pin.Model) -> dict[str, Pair]:
 
 def functions(m: pin.Model) -> dict[str, Pair]:
     """Ours and Pinocchio's by name, for a model of Pinocchio's and ours made from it."""
+    poses = once(lambda o, x: fw.forward_kinematics(o, x.q))
     return {
         "integrate": Pair(
             lambda o, x: to_pinocchio(o, m, fw.integrate(o, x.q, x.v, STEP)),
             lambda m, d, x: pin.integrate(m, x.q, STEP * x.v),
         ),
         "difference": Pair(lambda o, x: fw.difference(o, x.q, x.q1), lambda m, d, x: pin.difference(m, x.q, x.q1)),
-        "forward_kinematics.rotation": Pair(lambda o, x: fw.forward_kinematics(o, x.q).rotation, rotations),
-        "forward_kinematics.position": Pair(lambda o, x: fw.forward_kinematics(o, x.q).position, positions),
+        "forward_kinematics.rotation": Pair(lambda o, x: poses(o, x).rotation, rotations),
+        "forward_kinematics.position": Pair(lambda o, x: poses(o, x).position, positions),
         "inverse_dynamics": Pair(
             lambda o, x: fw.inverse_dynamics(o, x.q, x.v, x.a), lambda m, d, x: pin.rnea(m, d, x.q, x.v, x.a)
         ),
@@ -345,11 +359,11 @@ def mimics_freed(m: pin.Model, full: pin.Model, x: States) -> tuple[States, np.n
     return x._replace(q=q, v=G @ x.v), G
 
 
-def theirs_of(pair: Pair, model: fw.Model, m: pin.Model, x: States) -> tuple[np.ndarray, np.ndarray]:
-    """Pinocchio's results for a batch of states, and the size of each."""
+def theirs_of(pair: Pair, m: pin.Model, states: Iterable[States]) -> tuple[np.ndarray, np.ndarray]:
+    """Pinocchio's results for its states, and the size of each."""
     data = m.createData()  # nothing left over from another function
     values, sizes = [], []
-    for one in x.theirs(model, m):
+    for one in states:
         data = m.createData() if mimics(m) else data  # crba adds to what it left there before
         values.append(np.array(pair.theirs(m, data, one)))
         sizes.append(max(np.abs(values[-1]).max(initial=1e-300), pair.size(m, data, one)))
@@ -365,7 +379,8 @@ def error(ours: np.ndarray, theirs: np.ndarray, sizes: np.ndarray) -> float:
 
 def errors(model: fw.Model, m: pin.Model, x: States, pairs: dict[str, Pair]) -> dict[str, float]:
     """Error of each function."""
-    return {name: error(pair.ours(model, x), *theirs_of(pair, model, m, x)) for name, pair in pairs.items()}
+    theirs = list(x.theirs(model, m))
+    return {name: error(pair.ours(model, x), *theirs_of(pair, m, theirs)) for name, pair in pairs.items()}
 
 
 def above(tolerance: float, found: dict[str, float]) -> dict[str, float]:

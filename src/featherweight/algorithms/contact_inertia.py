@@ -158,12 +158,14 @@ def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]]) -> li
     """M⁻¹ Jᵀ f from the answers y = D⁻¹ t of the joints on the way to the root: one outward pass over all joints."""
     a: list[Any] = [0] * tree.nv
     A = tree.per_body(Motion.zero())
+    bodies_on = tree.bodies_on()
     for i, parent, joint in tree.outward():
         A_rigid = bodies.X[i] @ A[parent]
-        felt = [A_rigid.dot(U) for U in bodies.U[i]]
-        if joint.spin is not None:
-            felt[0] = felt[0] + A[parent].dot(joint.spin)
-        answer = y.get(i, [0] * len(felt))
-        a[joint.v] = [y - x for y, x in zip(answer, bodies.D[i].solve(felt), strict=True)]
+        if i == bodies_on[joint.v.start][0]:  # others on the same joint go along
+            felt = [A_rigid.dot(U) for U in bodies.U[i]]
+            if joint.spin is not None:
+                felt[0] = felt[0] + A[parent].dot(joint.spin)
+            answer = y.get(i, [0] * len(felt))
+            a[joint.v] = [y - x for y, x in zip(answer, bodies.D[i].solve(felt), strict=True)]
         A[i] = A_rigid + combine(bodies.S[i], a[joint.v])
     return a

@@ -14,7 +14,8 @@ from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
 
 
 class Felt:
-    """What a joint feels of the bodies on it: D = Σ Sᵀ I^A S, and in the frame of its base U = Σ Xᵀ I^A S, Σ Xᵀ I^A X.
+    """What a joint feels of the bodies on it: D = Σ Sᵀ I^A S, and in the frame of its base U = Σ Xᵀ I^A S, Σ Xᵀ I^A X;
+    composite bodies make it cheap (RBDA, section 6.2).
 
     A rotor of coordinate k on one of the bodies has the momentum spin · q̇_k there: it adds to column k of U, and to D
     what comes of the motion of that body.
@@ -26,14 +27,16 @@ class Felt:
         self.U = [Force.zero()] * n
         self.inertias: list[ArticulatedInertia] = []
 
-    def add_body(self, IA: ArticulatedInertia, X: Transform, S: Sequence[Motion]) -> None:
-        P = {k: IA @ s for k, s in enumerate(S) if not all(map(is_zero, (*s.angular, *s.linear)))}
-        for c, p in P.items():
-            self.U[c] = self.U[c] + X.back(p)
-            for r in P:
-                if r >= c:
-                    self.D[r][c] = self.D[r][c] + S[r].dot(p)
-        self.inertias.append(IA.seen_through(X))
+    def add_axis(self, k: int, p: Force, way: Sequence[tuple[Transform, Sequence[Motion], int]]) -> None:
+        """An axis of coordinate k, and the force p = I^C s that moves all beyond it; the way to the base: transform,
+        axes and first coordinate of each body, the axis' own first."""
+        for n, (X, S, first) in enumerate(way):
+            for c, s in enumerate(S, first):
+                if n > 0 or c <= k:
+                    high, low = max(k, c), min(k, c)
+                    self.D[high][low] = self.D[high][low] + s.dot(p) * (2 if n > 0 and k == c else 1)
+            p = X.back(p)
+        self.U[k] = self.U[k] + p
 
     def add_armature(self, k: int, armature: Any) -> None:
         self.D[k][k] = self.D[k][k] + armature
@@ -48,18 +51,19 @@ class Felt:
 def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any]) -> tuple[list[Any], ...]:
     """X, S, U, D and I^A by body: X and S from the base of the joint, D of the joint, U of it as seen from the body.
 
-    A joint of n coordinates and m bodies costs n² m + n³.
+    A joint of n coordinates, with m bodies at most d deep, costs m d + n m + n³.
     """
-    X, S, U, D = (tree.per_body() for _ in range(4))
+    X, X_own, S, S_own, U, D, beyond = (tree.per_body() for _ in range(7))
     IA = [I.articulated for I in tree.I]
 
     # outward: where each body is on its joint, and how it moves with all coordinates of the joint
     for i, carrier, joint in unjoined.outward():
         whole = tree.joints[i].v
-        X[i], axes = joint.transform(q) @ tree.X_tree[i], [Motion.zero()] * (whole.stop - whole.start)
+        X_own[i], S_own[i] = joint.transform(q) @ tree.X_tree[i], joint.subspace(q)
+        X[i], axes = X_own[i], [Motion.zero()] * (whole.stop - whole.start)
         if carrier != tree.parent[i]:  # another body on the same joint
-            X[i], axes = X[i] @ X[carrier], [X[i] @ s for s in S[carrier]]
-        for k, s in enumerate(joint.subspace(q), joint.v.start - whole.start):
+            X[i], axes = X[i] @ X[carrier], [X[i] @ s if moves(s) else s for s in S[carrier]]
+        for k, s in enumerate(S_own[i], joint.v.start - whole.start):
             axes[k] = axes[k] + s
         S[i] = tuple(axes)
 
@@ -69,12 +73,20 @@ def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any]) -> tuple[list[An
     for i, carrier, joint in unjoined.inward():
         base, whole = tree.parent[i], tree.joints[i].v
         on_joint, own = felt[whole.start], joint.v.start - whole.start
-        on_joint.add_body(IA[i], X[i], S[i])
+        IC = IA[i] if beyond[i] is None else IA[i] + beyond[i]  # with the bodies that it carries on the same joint
+        way = [(X_own[j], S_own[j], unjoined.joints[j].v.start - whole.start) for j in unjoined.path(i) if j > base]
+        for k, s in enumerate(S_own[i], own):
+            on_joint.add_axis(k, IC @ s, way)
         for k, armature in enumerate(joint.armature, own):
             on_joint.add_armature(k, armature)
         if joint.spin is not None:
             place = (Transform.identity(), ()) if carrier == base else (X[carrier], S[carrier])
             on_joint.add_rotor(own, joint.spin, *place)
+        IC = IC.seen_through(X_own[i])
+        if carrier == base:
+            on_joint.inertias.append(IC)
+        else:
+            beyond[carrier] = IC if beyond[carrier] is None else beyond[carrier] + IC
         bodies = bodies_on[whole.start]
         if i == bodies[0]:
             factors = factor(on_joint.D)
@@ -84,3 +96,8 @@ def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any]) -> tuple[list[An
                 outer = factors.right_divide(on_joint.U)
                 IA[base] = sum(on_joint.inertias, IA[base]).minus_outer(outer, on_joint.U)
     return X, S, U, D, IA
+
+
+def moves(s: Motion) -> bool:
+    """Not zero by structure."""
+    return not all(map(is_zero, (*s.angular, *s.linear)))

@@ -39,18 +39,21 @@ class Factored:
 
     def forward(self, b: Sequence[Any]) -> list[Any]:
         """L⁻¹ b."""
-        y = list(b)
-        for i in range(len(b)):
-            for k in range(i):
-                y[i] = y[i] - self.L[i][k] * y[k]
+        y: list[Any] = []
+        for b_i, row in zip(b, self.L, strict=True):
+            for L_ik, y_k in zip(row, y, strict=False):  # k < i
+                b_i = b_i - L_ik * y_k
+            y.append(b_i)
         return y
 
     def backward(self, b: Sequence[Any]) -> list[Any]:
         """L⁻ᵀ b."""
         y = list(b)
         for i in reversed(range(len(b))):
+            y_i = y[i]
             for k in range(i + 1, len(b)):
-                y[i] = y[i] - self.L[k][i] * y[k]
+                y_i = y_i - self.L[k][i] * y[k]
+            y[i] = y_i
         return y
 
     def right_divide(self, U: Sequence[Force]) -> list[Force]:
@@ -69,8 +72,8 @@ def factor(D: Sequence[Sequence[Any]]) -> Factored:
     for i in range(n):
         for j in range(i):
             s = D[i][j]
-            for k in range(j):
-                s = s - L[i][k] * d[k] * L[j][k]
+            for L_ik, d_k, L_jk in zip(L[i][:j], d, L[j], strict=False):
+                s = s - L_ik * d_k * L_jk
             L[i][j] = s * d_inverse[j]
         s = D[i][i]
         for k in range(i):

@@ -130,6 +130,9 @@ def _default_directory() -> Path:
 
 def _prune(directory: Path) -> None:
     """Drop the oldest entries when there are too many, and what killed processes left half-written."""
+    names = os.listdir(directory)
+    if len(names) <= MOST_ENTRIES and not any(name.startswith(".new-") for name in names):
+        return
     ages: list[tuple[float, Path]] = []
     for path in directory.iterdir():
         try:

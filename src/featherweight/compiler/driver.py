@@ -52,7 +52,7 @@ def emit_driver(
 
 
 def emit_around(lanes: Lanes, target: Target) -> str:
-    """What `@rows` and `@run` of all plans call: the float mode, the stack, reports, and sharing rows out to threads."""
+    """What `@rows` and `@run` of all plans call: the float mode, the stack, reports, sharing rows out to threads."""
     return _float_mode(target.arch) + _touch_stack(target.windows) + _report(lanes) + _share()
 
 
@@ -291,10 +291,10 @@ define i64 @run(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n) #0 {{
 def _share() -> str:
     """`@share(call, ws, taken, k, n, of, rows)`: the part of thread k of n in a call, by a module's `@rows`.
 
-    Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end. Each takes one
-    of `of` parts of the blocks that are left at a time, many at first and one at last; `taken[stretch]` counts what both have taken,
-    so they meet where the slower one is. Each has the same rows again in the next call, still in its cache. A thread
-    that is alone takes all at once. Returns how many packs had a bad row.
+    Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end. Each takes one of
+    `of` parts of the blocks that are left at a time, many at first and one at last; `taken[stretch]` counts what both
+    have taken, so they meet where the slower one is. Each has the same rows again in the next call, still in its cache.
+    A thread that is alone takes all at once. Returns how many packs had a bad row.
     """
     return f"""
 define i64 @share(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n, i64 %of, ptr %rows) #0 {{

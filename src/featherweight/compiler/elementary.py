@@ -71,49 +71,130 @@ def emit_sincos(lanes: Lanes, native: Lanes) -> str:
     With one lane, eight joints of one state fill a vector; with eight lanes, eight states of one
     joint do. The arithmetic of an entry is the same.
     """
-    return _payne_hanek() + _large_lanes(native) + _slots(lanes) + _vectors(native)
+    return _payne_hanek() + _large_lanes(native) + _any_vector(native) + _slots(lanes, native)
 
 
-def _slots(lanes: Lanes) -> str:
-    """A pack's slots are vectors already; single values are gathered first, so that they fill vectors."""
+def _slots(lanes: Lanes, native: Lanes) -> str:
+    """A pack's slots are vectors already; single values are gathered first, so that they fill vectors.
+
+    The loop has no branch: that an argument was large is noticed on the way, and all is done again.
+    """
     T, size = lanes.real, lanes.bytes
-    if lanes.width == 1:
-        each = f"""%x = load {T}, ptr %from, align {size}
-  %to = getelementptr {T}, ptr %args, i64 %j
-  store {T} %x, ptr %to, align {size}"""
-        after = "call void @sincos_vectors(ptr %args, ptr %sins, ptr %coss, i64 %n)"
-    else:
-        each = f"""%sin = getelementptr {T}, ptr %sins, i64 %j
-  %cos = getelementptr {T}, ptr %coss, i64 %j
-  call void @sincos_vectors(ptr %from, ptr %sin, ptr %cos, i64 {lanes.width})"""
-        after = ""
+    gather, step = "", native.width // lanes.width
+
+    def argument(j: str, place: str) -> str:
+        if gather:
+            return f"{place} = getelementptr {T}, ptr %args, i64 {j}"
+        return f"""{place}p = getelementptr i64, ptr %table, i64 {j}
+  {place}o = load i64, ptr {place}p
+  {place} = getelementptr i8, ptr %ws, i64 {place}o"""
+
+    if step > 1:
+        gather = f"""
+gather:
+  %g = phi i64 [0, %entry], [%g1, %gather]
+  %gp = getelementptr i64, ptr %table, i64 %g
+  %go = load i64, ptr %gp
+  %from = getelementptr i8, ptr %ws, i64 %go
+  %gx = load {T}, ptr %from, align {size}
+  %gto = getelementptr {T}, ptr %args, i64 %g
+  store {T} %gx, ptr %gto, align {size}
+  %g1 = add i64 %g, 1
+  %gmore = icmp slt i64 %g1, %n
+  br i1 %gmore, label %gather, label %begin"""
+    B, w = native.bool, native.width
     return f"""
 define void @sincos_slots(ptr %ws, ptr %table, i64 %n, i64 %ao, i64 %so, i64 %co) noinline #0 {{
 entry:
   %args = getelementptr i8, ptr %ws, i64 %ao
   %sins = getelementptr i8, ptr %ws, i64 %so
   %coss = getelementptr i8, ptr %ws, i64 %co
+  br label %{"gather" if gather else "begin"}{gather}
+begin:
   br label %loop
 loop:
-  %j = phi i64 [0, %entry], [%j1, %loop]
-  %tp = getelementptr i64, ptr %table, i64 %j
-  %o = load i64, ptr %tp
-  %from = getelementptr i8, ptr %ws, i64 %o
-  {each}
-  %j1 = add i64 %j, 1
+  %j = phi i64 [0, %begin], [%j1, %loop]
+  %seen = phi {B} [zeroinitializer, %begin], [%seen1, %loop]
+  {argument("%j", "%px")}
+  %x = load {native.real}, ptr %px, align {native.bytes}
+  {_is_large(native)}
+  %seen1 = or {B} %seen, %large
+  {_reduce(native)}
+  {_sincos(native, "%r3", "%q1")}
+  %psin = getelementptr {T}, ptr %sins, i64 %j
+  %pcos = getelementptr {T}, ptr %coss, i64 %j
+  store {native.real} %sin, ptr %psin, align {native.bytes}
+  store {native.real} %cos, ptr %pcos, align {native.bytes}
+  %j1 = add i64 %j, {step}
   %more = icmp slt i64 %j1, %n
-  br i1 %more, label %loop, label %end
+  br i1 %more, label %loop, label %check
+check:
+  %bits = bitcast {B} %seen1 to i{w}
+  %some = icmp ne i{w} %bits, 0
+  br i1 %some, label %again, label %end
+again:
+  %a = phi i64 [0, %check], [%a1, %again]
+  {argument("%a", "%pxa")}
+  %psina = getelementptr {T}, ptr %sins, i64 %a
+  %pcosa = getelementptr {T}, ptr %coss, i64 %a
+  call void @sincos_vector(ptr %pxa, ptr %psina, ptr %pcosa)
+  %a1 = add i64 %a, {step}
+  %amore = icmp slt i64 %a1, %n
+  br i1 %amore, label %again, label %end
 end:
-  {after}
   ret void
 }}
 """
 
 
-def _vectors(native: Lanes) -> str:
-    T, I, B, s, w = native.real, native.int, native.bool, native.suffix, native.width
+def _any_vector(native: Lanes) -> str:
+    """`@sincos_vector`: of one vector, whose arguments may be of any size."""
+    T, I = native.real, native.int
+    return f"""
+define internal void @sincos_vector(ptr %px, ptr %psin, ptr %pcos) noinline cold #0 {{
+  %xs = alloca {T}, align 64
+  %rs = alloca {T}, align 64
+  %ks = alloca {I}, align 64
+  %x = load {T}, ptr %px, align {native.bytes}
+  {_reduce(native)}
+  store {T} %x, ptr %xs, align 64
+  store {T} %r3, ptr %rs, align 64
+  store {I} %q1, ptr %ks, align 64
+  call void @sincos_large(ptr %xs, ptr %rs, ptr %ks)
+  %r4 = load {T}, ptr %rs, align 64
+  %q4 = load {I}, ptr %ks, align 64
+  {_sincos(native, "%r4", "%q4")}
+  store {T} %sin, ptr %psin, align {native.bytes}
+  store {T} %cos, ptr %pcos, align {native.bytes}
+  ret void
+}}
+"""
+
+
+def _is_large(native: Lanes) -> str:
+    """%large: where |x| is too large for %r3, or x is not a number."""
+    return f"""%ax = call {native.real} @llvm.fabs.{native.suffix}({native.real} %x)
+  %large = fcmp uge {native.real} %ax, {native.literal(LARGE)}"""
+
+
+def _reduce(native: Lanes) -> str:
+    """%r3 = x - kπ/2; the last bits of %q1 are k."""
+    T = native.real
+    fma = f"call {T} @llvm.fma.{native.suffix}"
     p1, p2, p3 = (native.literal(-p) for p in _half_pi_parts())
-    fma = f"call {T} @llvm.fma.{s}"
+    two_over_pi = native.literal(float(2 / Fraction(_pi(200), 2**200)))
+    return f"""%t = {fma}({T} %x, {T} {two_over_pi}, {T} {native.literal(ROUND)})
+  %k = fsub {T} %t, {native.literal(ROUND)}
+  %r1 = {fma}({T} %k, {T} {p1}, {T} %x)
+  %r2 = {fma}({T} %k, {T} {p2}, {T} %r1)
+  %r3 = {fma}({T} %k, {T} {p3}, {T} %r2)
+  %q1 = bitcast {T} %t to {native.int}"""
+
+
+def _sincos(native: Lanes, r: str, q: str) -> str:
+    """%sin and %cos of x = r + qπ/2, |r| ≤ π/4; of -0 the sine is -0."""
+    T, I, B = native.real, native.int, native.bool
+    fma = f"call {T} @llvm.fma.{native.suffix}"
     body = []
 
     def horner(name: str, coefficients: tuple[float, ...]) -> str:
@@ -125,77 +206,30 @@ def _vectors(native: Lanes) -> str:
 
     sin, cos = horner("ps", SIN), horner("pc", COS)
     polynomials = "\n  ".join(body)
-    any_large = "%large" if w == 1 else "%anybits"
-    reduce = "" if w == 1 else f"%mask = bitcast {B} %large to i{w}\n  %anybits = icmp ne i{w} %mask, 0"
-    return f"""
-define internal void @sincos_vectors(ptr %args, ptr %sins, ptr %coss, i64 %total) noinline #0 {{
-entry:
-  %xs = alloca {T}, align 64
-  %rs = alloca {T}, align 64
-  %ks = alloca {I}, align 64
-  br label %loop
-loop:
-  %i = phi i64 [0, %entry], [%i1, %done]
-  %px = getelementptr double, ptr %args, i64 %i
-  %x = load {T}, ptr %px, align {native.bytes}
-  %ax = call {T} @llvm.fabs.{s}({T} %x)
-  %large = fcmp uge {T} %ax, {native.literal(LARGE)}
-  {reduce}
-  %t = {fma}({T} %x, {T} {native.literal(float(2 / (Fraction(_pi(200), 2**200))))}, {T} {native.literal(ROUND)})
-  %k = fsub {T} %t, {native.literal(ROUND)}
-  %r1 = {fma}({T} %k, {T} {p1}, {T} %x)
-  %r2 = {fma}({T} %k, {T} {p2}, {T} %r1)
-  %r3 = {fma}({T} %k, {T} {p3}, {T} %r2)
-  %q1 = bitcast {T} %t to {I}
-  br i1 {any_large}, label %slow, label %fast
-slow:
-  store {T} %x, ptr %xs, align 64
-  store {T} %r3, ptr %rs, align 64
-  store {I} %q1, ptr %ks, align 64
-  call void @sincos_large(ptr %xs, ptr %rs, ptr %ks)
-  %r4 = load {T}, ptr %rs, align 64
-  %q2 = load {I}, ptr %ks, align 64
-  br label %fast
-fast:
-  %r = phi {T} [%r3, %loop], [%r4, %slow]
-  %q = phi {I} [%q1, %loop], [%q2, %slow]
-  %z = fmul {T} %r, %r
+    sign = native.integer(-(2**63))
+    return f"""%z = fmul {T} {r}, {r}
   {polynomials}
-  %rz = fmul {T} %r, %z
-  %s0 = {fma}({T} {sin}, {T} %rz, {T} %r)
+  %rz = fmul {T} {r}, %z
+  %s0 = {fma}({T} {sin}, {T} %rz, {T} {r})
   %h = {fma}({T} %z, {T} {native.literal(-0.5)}, {T} {native.literal(1.0)})
   %zz = fmul {T} %z, %z
   %c0 = {fma}({T} {cos}, {T} %zz, {T} %h)
-  %q0 = and {I} %q, {native.integer(1)}
+  %q0 = and {I} {q}, {native.integer(1)}
   %odd = icmp ne {I} %q0, {native.integer(0)}
   %s1 = select {B} %odd, {T} %c0, {T} %s0
   %c1 = select {B} %odd, {T} %s0, {T} %c0
-  %ssign = shl {I} %q, {native.integer(62)}
-  %ssignbit = and {I} %ssign, {native.integer(-(2**63))}
-  %qn = add {I} %q, {native.integer(1)}
-  %csign = shl {I} %qn, {native.integer(62)}
-  %csignbit = and {I} %csign, {native.integer(-(2**63))}
+  %ssign = shl {I} {q}, {native.integer(62)}
+  %ssignbit = and {I} %ssign, {sign}
+  %csign = add {I} %ssign, {native.integer(2**62)}
+  %csignbit = and {I} %csign, {sign}
   %s1i = bitcast {T} %s1 to {I}
   %c1i = bitcast {T} %c1 to {I}
   %s2i = xor {I} %s1i, %ssignbit
   %c2i = xor {I} %c1i, %csignbit
   %s2 = bitcast {I} %s2i to {T}
   %zero = fcmp oeq {T} %x, {native.literal(0.0)}
-  %s3 = select {B} %zero, {T} %x, {T} %s2
-  %c2 = bitcast {I} %c2i to {T}
-  %ps = getelementptr double, ptr %sins, i64 %i
-  %pc = getelementptr double, ptr %coss, i64 %i
-  store {T} %s3, ptr %ps, align {native.bytes}
-  store {T} %c2, ptr %pc, align {native.bytes}
-  br label %done
-done:
-  %i1 = add i64 %i, {w}
-  %more = icmp slt i64 %i1, %total
-  br i1 %more, label %loop, label %end
-end:
-  ret void
-}}
-"""
+  %sin = select {B} %zero, {T} %x, {T} %s2
+  %cos = bitcast {I} %c2i to {T}"""
 
 
 def _large_lanes(native: Lanes) -> str:

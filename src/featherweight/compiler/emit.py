@@ -50,10 +50,11 @@ class Lanes:
         ) + (gather if self.width > 1 else "")
 
 
-def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
+def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int] = ()) -> str:
     """All chunk functions, and `@step(ptr %ws, ptr %rows, i64 %stride)` that runs the plan once on a workspace.
 
-    Meanwhile memory fetches the first `lines` cache lines of a pack of rows that will be written afterwards."""
+    Meanwhile memory fetches, by the function `fetch`, the cache lines at these offsets of a pack of rows that will be
+    written afterwards."""
     uses = Counter(step.signature() for step in plan.steps if isinstance(step, Chunk))
     functions: list[str] = []
     names: dict[tuple, str] = {}
@@ -90,7 +91,7 @@ def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
         for step in plan.steps
         if isinstance(step, Turn) and step.kind == "begin"
     ]
-    body = "\n  ".join([*counters, *_spread(calls, lines)])
+    body = "\n  ".join([*counters, *_spread(calls, fetch, offsets)])
     tables = [
         _table("@places", "i64", [str(p) for p in places]),
         _table("@constants", "double", [scalar.literal(c) for c in constants]),
@@ -108,23 +109,29 @@ def emit_steps(plan: Plan, lanes: Lanes, lines: int = 0) -> str:
     )
 
 
-def _spread(body: list[str], lines: int) -> list[str]:
+def _spread(body: list[str], fetch: str, offsets: Sequence[int]) -> list[str]:
     """Fetches of cache lines, evenly between the calls: all at once they would have to wait for each other."""
     calls = [k for k, text in enumerate(body) if text.startswith("call")]
     before: dict[int, list[str]] = {}
-    for n in range(lines if calls else 0):
-        fetch = f"call void @fetch(ptr %rows, i64 %stride, i64 {LINE * n})"
-        before.setdefault(calls[n * len(calls) // lines], []).append(fetch)
+    for n, offset in enumerate(offsets if calls else ()):
+        text = f"call void @{fetch}(ptr %rows, i64 %stride, i64 {offset})"
+        before.setdefault(calls[n * len(calls) // len(offsets)], []).append(text)
     return [line for k, text in enumerate(body) for line in (*before.get(k, ()), text)]
 
 
 def emit_fetch(lanes: Lanes) -> str:
-    """`@fetch`: one cache line of each row of a pack, to be written. Past the last row it does nothing."""
-    body = ["%p0 = getelementptr i8, ptr %rows, i64 %offset"]
-    body += [f"%p{r} = getelementptr i8, ptr %p{r - 1}, i64 %stride" for r in range(1, lanes.width)]
-    body += [f"call void @llvm.prefetch.p0(ptr %p{r}, i32 1, i32 3, i32 1)" for r in range(lanes.width)]
-    text = "\n  ".join(body)
-    return f"define void @fetch(ptr %rows, i64 %stride, i64 %offset) noinline #0 {{\n  {text}\n  ret void\n}}\n"
+    """One cache line of each row of a pack, which will be written: `@fetch` into the first cache, `@fetch_far` into the
+    second. Past the last row they do nothing."""
+    places = ["%p0 = getelementptr i8, ptr %rows, i64 %offset"]
+    places += [f"%p{r} = getelementptr i8, ptr %p{r - 1}, i64 %stride" for r in range(1, lanes.width)]
+    functions = []
+    for name, to_write, cache in (("fetch", 1, 3), ("fetch_far", 0, 2)):
+        fetches = [
+            f"call void @llvm.prefetch.p0(ptr %p{r}, i32 {to_write}, i32 {cache}, i32 1)" for r in range(lanes.width)
+        ]
+        body = "\n  ".join([*places, *fetches, "ret void"])
+        functions.append(f"define void @{name}(ptr %rows, i64 %stride, i64 %offset) noinline #0 {{\n  {body}\n}}\n")
+    return "".join(functions)
 
 
 def _table(name: str, kind: str, values: list[str]) -> str:

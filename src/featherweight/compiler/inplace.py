@@ -5,7 +5,7 @@ Else they would have to be moved there, which takes as long as computing somethi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from featherweight.compiler.fuse import Program
@@ -30,17 +30,17 @@ def in_place(
     program: Program,
     steps: Sequence[Step],
     loops: Sequence[Sequence[tuple[int, int]]],
-    reads: Callable[[Step], Iterable[int]],
+    reads: Sequence[Iterable[int]],
     outputs: Iterable[int | float],
     replaced: Iterable[tuple[int | float, int | None, tuple[Source, int]]],
 ) -> InPlace:
     """What can be made in its place because nothing reads what is there any more.
 
-    `loops` are the repeats around each step; `replaced` has an output, the node (if there is one) of an input that it
-    replaces when all steps are done, and where that is.
+    `loops` are the repeats around each step, `reads` the nodes of other steps that it reads; `replaced` has an output,
+    the node (if there is one) of an input that it replaces when all steps are done, and where that is.
     """
     home = {i: s for s, step in enumerate(steps) if isinstance(step, Chunk) for i in step.nodes}
-    last = {a: s for s, step in enumerate(steps) for a in reads(step)}  # step that reads it
+    last = {a: s for s, of_step in enumerate(reads) for a in of_step}  # step that reads it
     wanted = {o for o in outputs if not isinstance(o, float)}
     carry = {program.args[i]: i for i, op in enumerate(program.op) if op == "carry"}
     result = InPlace(goes_on=_going_on(program, steps, loops, last, wanted))

@@ -13,7 +13,10 @@ from featherweight.compiler.support import attributes, intrinsics, support_in_mo
 from featherweight.compiler.target import Target
 
 Shapes = list[tuple[int, ...]]
-LONG, WORK = 4, 24  # cache lines of a row that is fetched early; operations for each of them (docs/decisions/0009)
+# of a row that is fetched early, measured: docs/decisions/0009
+LONG, WORK = 4, 24  # cache lines; operations for each of them
+FIRST = 3  # lines, where there is less work
+NEAR = 1 << 15  # bytes; workspace and rows that are in the first cache together
 
 
 def emit_module(
@@ -30,7 +33,7 @@ def emit_module(
     for shape in outputs:
         out_blocks.append((prod(shape), entry))
         entry += prod(shape)
-    early = 0 if loop or width == 1 else _early(plan, [n for n, _ in out_blocks])
+    early = ("", range(0)) if loop or width == 1 else _early(plan, max(n for n, _ in out_blocks), lanes)
     places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
     return "".join(
         (
@@ -38,7 +41,7 @@ def emit_module(
             support_in_module(width, target),
             f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
             "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
-            emit_steps(plan, lanes, early),
+            emit_steps(plan, lanes, *early),
             emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs, plan.zero),
             "" if loop else emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // plan.cost)),
             attributes(target),
@@ -47,7 +50,15 @@ def emit_module(
     )
 
 
-def _early(plan: Plan, sizes: list[int]) -> int:
-    """How many cache lines of the longest result are fetched while it is computed: all, where there is time for it."""
-    lines = -(-8 * max(sizes, default=0) // LINE)
-    return lines if lines >= LONG and plan.operations >= WORK * lines else 0
+def _early(plan: Plan, longest: int, lanes: Lanes) -> tuple[str, range]:
+    """The function that fetches rows of the longest result while it is computed, and which of their lines [bytes]: all,
+    where there is time for it. Where there is no room for them in the first cache, every other one; the second cache
+    takes lines in pairs."""
+    size = 8 * longest
+    if size <= (LONG - 1) * LINE:
+        return "", range(0)
+    if plan.operations < WORK * -(-size // LINE):
+        return "fetch", range(0, FIRST * LINE, LINE)
+    if plan.size * lanes.bytes + lanes.width * size > NEAR:
+        return "fetch_far", range(0, size, 2 * LINE)
+    return "fetch", range(0, size, LINE)

@@ -78,7 +78,8 @@ class _Layout:
     ) -> None:
         self.program, self.steps, self.inputs, self.outputs = program, steps, inputs, outputs
         self.loops = _loops(steps)
-        self.in_place = in_place(program, steps, self.loops, self._reads, outputs, self._replaced(carried))
+        self.reads = [self._reads(step) for step in steps]
+        self.in_place = in_place(program, steps, self.loops, self.reads, outputs, self._replaced(carried))
         self.where: dict[int, tuple[Source, int]] = {}  # block and index of every value that crosses
         self.base: dict[Source, int] = {}
         self.literals: dict[str, int] = {}  # by their hexadecimal text: 0 and -0 are two
@@ -122,12 +123,15 @@ class _Layout:
         return max(outer, default=s)
 
     def _reads(self, step: Step) -> list[int]:
-        """The nodes a step reads."""
+        """The nodes of other steps that a step reads."""
         if isinstance(step, Elementary):
             return step.arguments
         if isinstance(step, Turn):
             return list(step.values)
-        return [a for i in step.nodes for a in operands(self.program.op[i], self.program.args[i])]
+        op, args = self.program.op, self.program.args
+        read = dict.fromkeys(a for i in step.nodes for a in operands(op[i], args[i]))
+        own = set(step.nodes)
+        return [a for a in read if a not in own]
 
     def _replaced(self, carried: int) -> list[tuple[int | float, int | None, tuple[Source, int]]]:
         """Outputs that replace inputs: the output, the input's node if there is one, and its place."""
@@ -149,10 +153,9 @@ class _Layout:
         for s, step in enumerate(self.steps):
             if isinstance(step, Chunk):
                 home.update(dict.fromkeys(step.nodes, s))
-        for s, step in enumerate(self.steps):
-            for a in self._reads(step):
-                if home.get(a) != s:
-                    last_reader[a] = max(self._read_until(s, home.get(a)), last_reader.get(a, 0))
+        for s, reads in enumerate(self.reads):
+            for a in reads:
+                last_reader[a] = max(self._read_until(s, home.get(a)), last_reader.get(a, 0))
         last_reader.update(dict.fromkeys((o for o in self.outputs if not isinstance(o, float)), len(self.steps)))
         for s, step in enumerate(self.steps):
             if isinstance(step, Elementary):
@@ -255,8 +258,8 @@ class _Layout:
             if isinstance(step, Turn) and step.kind == "end":
                 source = self.in_place.block(step.repeat.number)
                 made[source] = last[source] = s
-        for s, step in enumerate(self.steps):
-            for a in self._reads(step):
+        for s, reads in enumerate(self.reads):
+            for a in reads:
                 source = self.where[a][0] if a in self.where else ("literal",)
                 home = source[1] if source[0] == "chunk" else made.get(source)
                 if home is not None and home != s:

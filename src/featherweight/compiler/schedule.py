@@ -82,10 +82,11 @@ class Schedule:
         for i in program.order:
             self.nodes[self.scope[i]].append(i)
         self.taken = self._taken()
+        self.needs = {i: self._needs(i) for i in program.order}
         self.levels = count()
         self.steps = self._part(0)
 
-    def needs(self, i: int) -> list[int]:
+    def _needs(self, i: int) -> list[int]:
         """What must be there before node i: its arguments, or what a repeat takes from outside."""
         args = self.taken[i] if i in self.program.repeats else operands(self.program.op[i], self.program.args[i])
         return [self._producer(a) for a in args]
@@ -156,7 +157,7 @@ class Schedule:
         first: dict[int, int] = {}
         of_region: dict[int, set[int]] = defaultdict(set)
         for i in nodes:
-            first[i] = max((first[a] + (op[a] in ELEMENTARY) for a in self.needs(i) if a in first), default=0)
+            first[i] = max((first[a] + (op[a] in ELEMENTARY) for a in self.needs[i] if a in first), default=0)
             if op[i] not in ELEMENTARY:
                 of_region[region[i]].add(first[i])
         level: dict[int, int] = {}
@@ -164,7 +165,7 @@ class Schedule:
         for i in reversed(nodes):
             free = op[i] not in ELEMENTARY and op[i] != "repeat"
             level[i] = max(n for n in of_region[region[i]] if n <= last.get(i, n)) if free else first[i]
-            for a in self.needs(i):
+            for a in self.needs[i]:
                 last[a] = min(level[i], last.get(a, level[i]))
         return level
 
@@ -177,7 +178,7 @@ class Schedule:
         """
         needs: list[set[int]] = [set() for _ in units]
         for i, u in unit_of.items():
-            for a in self.needs(i):
+            for a in self.needs[i]:
                 w = unit_of.get(a)
                 if w is not None and w != u:
                     needs[u].add(w)

@@ -1,7 +1,7 @@
 """LLVM IR that all kernels call and no plan changes: the support module, one for a width (docs/decisions/0021).
 
 It moves rows into lanes and back, makes sines and cosines, shares rows out to threads. A kernel's module declares these
-functions and is linked against them. Only functions are referred to across modules, no tables: calls reach any distance.
+functions and is linked against them. No table of one module is referred to in another: calls alone reach any distance.
 """
 
 from __future__ import annotations

@@ -56,7 +56,10 @@ class Quantity:
 
         def function(scalars: list[list[Any]], lift: Callable, mark: Callable) -> tuple[list[list[Any]], Any]:
             arguments = dict(zip((*names, *model.parameters), scalars, strict=True))
-            tree = model.over(lift, mark, {n: arguments[n] for n in model.parameters})
+            if lift is float and not model.parameters:
+                tree = model.over_floats
+            else:
+                tree = model.over(lift, mark, {n: arguments[n] for n in model.parameters})
             check: Any = 0
             for name in [n for n in names if n in CONFIGURATIONS]:
                 for joint in model.independent_joints:

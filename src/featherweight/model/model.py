@@ -21,6 +21,9 @@ from featherweight.model.symbols import is_symbolic, symbols_of, with_values
 from featherweight.model.tree import Tree, TreeJoint
 from featherweight.spatial import Force, RigidInertia, Transform, Vector
 
+# of a model: made again where they are needed
+NOT_COPIED = ("_kernels", "_entries", "_ranges", "over_floats", "independent_joints")
+
 
 @dataclass(frozen=True)
 class JointInfo:
@@ -226,7 +229,7 @@ class Model:
         if not 0 <= i <= self.nb:
             raise IndexError(f"body: expected a number from 0 (the world) to {self.nb}, got {i}")
 
-    @property
+    @functools.cached_property
     def independent_joints(self) -> tuple[JointInfo, ...]:
         """The joints with coordinates of their own, in the order of q: all but mimic joints."""
         return tuple(j for j in self.joints if j.independent)
@@ -239,17 +242,26 @@ class Model:
         """A random configuration, shape (nq,), within the joints' limits where there are any."""
         rng = np.random.default_rng(rng)
         values = [np.zeros(0)]
-        for joint in self.independent_joints:
+        for joint, (bounded, lower, upper) in zip(self.independent_joints, self._ranges, strict=True):
             q = joint.kind.random(rng)
+            if len(lower):
+                q[bounded] = rng.uniform(lower, upper)
+            values.append(q)
+        return np.concatenate(values)
+
+    @functools.cached_property
+    def _ranges(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
+        """Of each joint in `independent_joints`: what coordinates are limited, and what `random` draws between."""
+        ranges = []
+        for joint in self.independent_joints:
             lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
             bounded = np.isfinite(lower) | np.isfinite(upper)
             lower, upper = (
                 np.where(np.isfinite(lower), lower, upper - 2),
                 np.where(np.isfinite(upper), upper, lower + 2),
             )
-            q[bounded] = rng.uniform(lower[bounded], upper[bounded])
-            values.append(q)
-        return np.concatenate(values)
+            ranges.append((bounded, lower[bounded], upper[bounded]))
+        return tuple(ranges)
 
     @functools.cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -272,6 +284,11 @@ class Model:
     def pinocchio_maps(self, names: Sequence[str]) -> PinocchioMaps:
         """Index arrays from our q and v to those of Pinocchio, whose `model.names` are given."""
         return pinocchio_maps(self, names)
+
+    @functools.cached_property
+    def over_floats(self) -> Tree:
+        """The tree with the model's own numbers, nothing marked: what is interpreted needs no other."""
+        return self.over(float, lambda: None)
 
     def over(
         self, lift: Callable[[float], Any], mark: Callable[[], None], given: Mapping[str, list[Any]] | None = None
@@ -328,7 +345,7 @@ class Model:
         return f"{text} {self.parts!r} {list(self.parameters)}" if self.parameters else text
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_kernels", "_entries")}
+        state = {k: v for k, v in self.__dict__.items() if k not in NOT_COPIED}
         return {**state, "frames": dict(self.frames), "parameters": dict(self.parameters)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -94,6 +94,8 @@ def possible(model: Model) -> dict[str, tuple[tuple[int, ...], Any]]:
 
 def inertia_of(body: int, model: Model, given: Mapping[str, list[Any]], lift: Any) -> RigidInertia:
     """The rigid inertia of a body: its own numbers, or those given for its parts."""
+    if not given:
+        return model.inertias[body].lift(lift)
     parts = [part for part in model.parts if part.body == body]
     if not any(f"{part.link}.{what}" in given for part in parts for what in OF_LINKS):
         return model.inertias[body].lift(lift)
@@ -115,5 +117,5 @@ def _part(part: Part, given: Mapping[str, list[Any]], lift: Any) -> RigidInertia
 
 def of_joint(joint: JointInfo, what: str, given: Mapping[str, list[Any]], lift: Any) -> tuple[Any, ...]:
     """A property of a joint, one number for each coordinate."""
-    value = given.get(f"{joint.name}.{what}")
-    return tuple(value) if value is not None else tuple(lift(x) for x in getattr(joint, what))
+    value = given.get(f"{joint.name}.{what}") if given else None
+    return tuple(value) if value is not None else tuple([lift(x) for x in getattr(joint, what)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,18 +40,24 @@ class Camera:
 
     def seen(self, points: np.ndarray, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Pixels (…, 2) and distances (…) of points (…, 3)."""
+        axes, distance = self._axes
+        local = (points - self.eye) @ axes
+        depth = np.maximum(local[..., 2], 1e-3 * distance)
+        scale = size[0] / self.width * distance / depth
+        pixels = np.stack([size[0] / 2 + scale * local[..., 0], size[1] / 2 - scale * local[..., 1]], axis=-1)
+        return pixels, local[..., 2]
+
+    @functools.cached_property
+    def _axes(self) -> tuple[np.ndarray, float]:
+        """Right, up and forward as columns; how far away the target is [m]."""
         forward = self.target - self.eye
-        distance = np.linalg.norm(forward)
+        distance = float(np.linalg.norm(forward))
         forward = forward / distance
         right = np.cross(forward, [0.0, 0.0, 1.0])
         if np.linalg.norm(right) < 1e-6:  # straight down or up
             right = np.cross(forward, [0.0, 1.0, 0.0])
         right /= np.linalg.norm(right)
-        local = (points - self.eye) @ np.stack([right, np.cross(right, forward), forward], axis=1)
-        depth = np.maximum(local[..., 2], 1e-3 * distance)
-        scale = size[0] / self.width * distance / depth
-        pixels = np.stack([size[0] / 2 + scale * local[..., 0], size[1] / 2 - scale * local[..., 1]], axis=-1)
-        return pixels, local[..., 2]
+        return np.stack([right, np.cross(right, forward), forward], axis=1), distance
 
 
 def camera_for(motion: Motion, shapes: Sequence[Shape], aspect: float = 4 / 3) -> Camera:
@@ -93,7 +100,7 @@ def paint(
         _arrows(draw, motion.points[frame], motion.force[frame], camera.width / 4 / newtons, camera, fine)
     if caption:
         draw.text((16, 12), caption, fill=INK, font=_font(13 * FINE))
-    return image.resize(size, pillow.Resampling.LANCZOS)
+    return image.reduce(FINE)
 
 
 def _in_world(shape: Shape, motion: Motion, frame: int) -> Mesh:
@@ -114,9 +121,9 @@ def _triangles(draw: Any, solids: Sequence[tuple[Mesh, tuple]], camera: Camera, 
     light = 0.62 + 0.30 * np.clip(normals @ LIGHT, 0, 1) + 0.10 * normals[:, 2]
     tones = np.clip(255 * colors * light[:, None], 0, 255).astype(int)
     pixels, depth = camera.seen(corners, size)
-    for k in np.argsort(-depth.mean(axis=1)):
-        tone = tuple(tones[k].tolist())
-        draw.polygon([tuple(p) for p in pixels[k].tolist()], fill=tone, outline=tone)
+    order = np.argsort(-depth.mean(axis=1))
+    for triangle, tone in zip(pixels[order].reshape(-1, 6).tolist(), map(tuple, tones[order].tolist()), strict=True):
+        draw.polygon(triangle, fill=tone, outline=tone)
 
 
 def _split(corners: np.ndarray, colors: np.ndarray, longest: float) -> tuple[np.ndarray, np.ndarray]:
@@ -140,22 +147,20 @@ def _plane(draw: Any, floor: Ground, robot: Sequence[Mesh], camera: Camera, size
     step = 10.0 ** np.floor(np.log10(floor.size / 4))
     n = int(floor.size / 2 / step)
     origin = _on_grid(rotation, position, step)
-    for k in range(-n, n + 1):
-        for a, b in (((k, -n, 0), (k, n, 0)), ((-n, k, 0), (n, k, 0))):
-            pixels, depth = camera.seen(origin + np.array([a, b]) * step @ rotation.T, size)
-            if depth.min() > 0:
-                draw.line([tuple(p) for p in pixels.tolist()], fill=LINES, width=FINE)
+    ends = [line for k in range(-n, n + 1) for line in (((k, -n, 0), (k, n, 0)), ((-n, k, 0), (n, k, 0)))]
+    pixels, depth = camera.seen(origin + np.array(ends) * step @ rotation.T, size)
+    for line in pixels[depth.min(axis=1) > 0].reshape(-1, 4).tolist():
+        draw.line(line, fill=LINES, width=FINE)
     normal = rotation[:, 2]
     if LIGHT @ normal <= 0.1:
         return
-    for mesh in robot:
-        corners = mesh.vertices[mesh.faces]
-        height = (corners - position) @ normal
-        shade = corners - (height / (LIGHT @ normal))[..., None] * LIGHT
-        above = height.min(axis=1) > -1e-3
-        pixels, _ = camera.seen(shade[above], size)
-        for triangle in pixels.tolist():
-            draw.polygon([tuple(p) for p in triangle], fill=SHADOW)
+    corners = np.concatenate([np.empty((0, 3, 3)), *(mesh.vertices[mesh.faces] for mesh in robot)])
+    height = (corners - position) @ normal
+    shade = corners - (height / (LIGHT @ normal))[..., None] * LIGHT
+    above = height.min(axis=1) > -1e-3
+    pixels, _ = camera.seen(shade[above], size)
+    for triangle in pixels.reshape(-1, 6).tolist():
+        draw.polygon(triangle, fill=SHADOW)
 
 
 def _on_grid(rotation: np.ndarray, position: np.ndarray, step: float) -> np.ndarray:

@@ -30,14 +30,12 @@ class Vector(NamedTuple):
         return Vector(self.x * s, self.y * s, self.z * s)
 
     def dot(self, b: Vector) -> Any:
-        return self.x * b.x + self.y * b.y + self.z * b.z
+        (x, y, z), (bx, by, bz) = self, b
+        return x * bx + y * by + z * bz
 
     def cross(self, b: Vector) -> Vector:
-        return Vector(
-            self.y * b.z - self.z * b.y,
-            self.z * b.x - self.x * b.z,
-            self.x * b.y - self.y * b.x,
-        )
+        (x, y, z), (bx, by, bz) = self, b
+        return Vector(y * bz - z * by, z * bx - x * bz, x * by - y * bx)
 
     def lift(self, f: Callable[[Any], Any]) -> Vector:
         """The vector with `f` applied to each component."""
@@ -71,7 +69,8 @@ class Matrix(NamedTuple):
 
     @property
     def T(self) -> Matrix:
-        return Matrix(*(Vector(*column) for column in zip(*self, strict=True)))
+        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = self
+        return Matrix(Vector(xx, yx, zx), Vector(xy, yy, zy), Vector(xz, yz, zz))
 
     def __add__(self, B: Matrix) -> Matrix:  # type: ignore[override]
         return Matrix(self.x + B.x, self.y + B.y, self.z + B.z)
@@ -86,12 +85,13 @@ class Matrix(NamedTuple):
         """Matrix times vector, or times matrix."""
         if isinstance(b, Vector):
             return Vector(self.x.dot(b), self.y.dot(b), self.z.dot(b))
-        columns = b.T
-        return Matrix(*(Vector(*(row.dot(column) for column in columns)) for row in self))
+        x, y, z = b.T
+        return Matrix(*[Vector(row.dot(x), row.dot(y), row.dot(z)) for row in self])
 
     def transposed_times(self, b: Vector) -> Vector:
         """Aᵀ b."""
-        return Vector(*(column.dot(b) for column in self.T))
+        x, y, z = self.T
+        return Vector(x.dot(b), y.dot(b), z.dot(b))
 
     def congruent(self, E: Matrix) -> Matrix:
         """Eᵀ A E."""
@@ -149,10 +149,10 @@ class Symmetric(NamedTuple):
         return Matrix(Vector(xx, xy, xz), Vector(xy, yy, yz), Vector(xz, yz, zz))
 
     def __add__(self, B: Symmetric) -> Symmetric:  # type: ignore[override]
-        return Symmetric(*(a + b for a, b in zip(self, B, strict=True)))
+        return Symmetric(*[a + b for a, b in zip(self, B, strict=True)])
 
     def __sub__(self, B: Symmetric) -> Symmetric:
-        return Symmetric(*(a - b for a, b in zip(self, B, strict=True)))
+        return Symmetric(*[a - b for a, b in zip(self, B, strict=True)])
 
     def __matmul__(self, b: Any) -> Any:
         return self.matrix @ b
