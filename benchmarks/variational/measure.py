@@ -26,7 +26,7 @@ from featherweight.integrators import SemiImplicit
 from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import start
-from featherweight.integrators.variational.riqn import answer
+from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Search
 from featherweight.simulation.step import Means, step_loop
 
@@ -132,7 +132,7 @@ def search() -> dict[str, Any]:
     tree = model.over(float, lambda: None)
     at, moving = [float(x) for x in q], [float(x) for x in v]
     place = Place.at(tree, at, start(tree, at, moving, DT, [0.0] * 50, None))
-    respond, newton = answer(place), Search(place, 0.0)._direction
+    respond, newton = Answer(place), Search(place, 0.0)._direction
     result: dict[str, Any] = {}
     for guess, first in (("velocity", [DT * x for x in moving]), ("rest", [0.0] * 50)):
         for method in ("riqn", "newton", "broyden"):

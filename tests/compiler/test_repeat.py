@@ -7,7 +7,7 @@ import sympy
 
 from featherweight.compiler import Argument, Kernel, interpret
 from featherweight.compiler.schedule import Turn
-from featherweight.scalar import cos, lookup, repeat, sin, sqrt, when, where
+from featherweight.scalar import cos, lookup, only_where, repeat, sin, sqrt, when, where
 
 
 def kernel(function, inputs, outputs, **options):
@@ -147,6 +147,28 @@ def test_a_lane_that_is_done_does_not_hold_up_inner_loops():
     stops = np.array([[3.0], [9.0]] * 8)
     (result,) = kernel(counted, 1, 2)(stops)
     np.testing.assert_array_equal(result[:, 1], stops[:, 0])
+
+
+def test_loops_do_not_wait_for_lanes_that_are_left_out():
+    """They would turn without end there: the target of a lane that is left out is never reached. Inner and later loops
+    are left out too, those after the block are not."""
+
+    def counted(target, wanted):
+        def turn(c):
+            (inner,) = repeat(lambda c: [c[0] + 1.0], [0.0], until=lambda c: c[0] == target, at_most=10**15)
+            return [c[0] + 1.0, inner]
+
+        with only_where(wanted > 0):
+            turns = repeat(turn, [0.0, -1.0], until=lambda c: c[0] == target, at_most=10**15)
+            (more,) = when(target < 100, lambda: [target + 1.0], [7.0])
+        (after,) = repeat(lambda c: [c[0] + 1.0], [0.0], until=lambda c: c[0] >= 3, at_most=5)
+        return [*turns, more, after]
+
+    states = np.array([[4.0, 1.0], [0.5, 0.0], [2.0, 1.0], [-3.0, -1.0]] * 5)
+    (result,) = kernel(counted, 2, 4)(states)
+    expected = {4.0: [4, 4, 5, 3], 0.5: [0, -1, 7, 3], 2.0: [2, 2, 3, 3], -3.0: [0, -1, 7, 3]}
+    np.testing.assert_array_equal(result, [expected[target] for target in states[:, 0]])
+    np.testing.assert_array_equal(kernel(counted, 2, 4)(states[1])[0], expected[0.5])
 
 
 def test_a_table_is_looked_up_and_never_left():

@@ -8,7 +8,17 @@ import pytest
 
 import featherweight as fw
 from featherweight.integrators.variational.logarithm import LARGEST_Y, LEAST_W, Log
-from featherweight.spatial import Displacement, Force, Motion, Transform, Vector, left_jacobian_se3_inverse, log_se3
+from featherweight.spatial import (
+    Displacement,
+    Force,
+    Motion,
+    Transform,
+    Vector,
+    left_jacobian_se3_inverse,
+    log_se3,
+    small_turn,
+    turn_about,
+)
 
 J = fw.joints
 KINDS = [
@@ -41,6 +51,31 @@ def test_the_displacement_of_a_joint_is_that_of_its_frames(kind: J.Joint, size: 
     scale = np.abs(numbers(after)[small]).max()
     assert np.abs(numbers(own) - numbers(after))[small].max() <= 4e-15 * scale
     assert abs(own.turn.w - after.turn.w) <= 1e-15
+
+
+@pytest.mark.parametrize("degrees", [120.0, 119.0, 60.0, 1.0, 1e-7])
+def test_small_turns_are_turns_of_up_to_120_degrees(degrees: float) -> None:
+    angle = float(np.radians(degrees))
+    x, y, z, w = turn_about(Vector(0.0, 0.6, -0.8), -angle)
+    c, s = small_turn(angle)
+    with mpmath.workdps(30):
+        half = float(mpmath.sin(mpmath.mpf(angle) / 2))
+        exact = [float(f(mpmath.mpf(angle))) for f in (mpmath.cos, mpmath.sin)]
+    assert abs(w - np.cos(angle / 2)) <= 2e-16
+    np.testing.assert_allclose([x, y, z], [0, -0.6 * half, 0.8 * half], rtol=4e-16)
+    np.testing.assert_allclose([c, s], exact, rtol=0, atol=4e-16 * min(1, angle) + 2e-16 * (angle > 1e-3))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
+def test_where_a_joint_is_after_a_step(kind: J.Joint) -> None:
+    """X_J(q ⊕ d), with or without sines of q ⊕ d."""
+    rng = np.random.default_rng(7)
+    q = list(kind.random(rng)) if kind.leader is None else [0.4]
+    d = list(rng.uniform(-0.5, 0.5, kind.nv))
+    after = kind.integrate(q, d)
+    own, expected = kind.transform_after(q, d, after), kind.transform(after)
+    np.testing.assert_allclose(np.array(own.E), np.array(expected.E), atol=1e-15)
+    np.testing.assert_allclose(np.array(own.r), np.array(expected.r), atol=1e-15)
 
 
 def test_displacements_are_carried_and_joined_like_poses() -> None:

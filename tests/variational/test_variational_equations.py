@@ -16,7 +16,7 @@ from featherweight.algorithms.linear import combine
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import read_out, start
 from featherweight.integrators.variational.newton import newton_step
-from featherweight.integrators.variational.riqn import answer
+from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Search
 from featherweight.spatial import Displacement, Motion, log_se3
 from laws.random_trees import KINDS, bodies, build, state, tree
@@ -142,7 +142,7 @@ def test_quasi_newton_steps_answer_by_the_mass_matrix(name: str) -> None:
     where, _ = place(model)
     e = np.random.default_rng(0).normal(size=model.nv)
     M = fw.mass_matrix(model, np.array(where.q))
-    assert np.abs(M @ answer(where)(list(e)) - e).max() <= 1e-11
+    assert np.abs(M @ Answer(where)(list(e)) - e).max() <= 1e-11
 
 
 @trees
@@ -169,7 +169,7 @@ def test_newton_converges_quadratically_and_quasi_newton_linearly(name: str) -> 
     where, delta = place(TREES[name])
     search = Search(where, 0.0)
     sizes: dict[str, list[float]] = {"newton": [], "riqn": []}
-    respond = answer(where)
+    respond = Answer(where)
     for solver, errors in sizes.items():
         d = list(delta)
         for _ in range(4):

@@ -115,6 +115,23 @@ def test_a_ball_that_slides_ends_up_rolling(contact: fw.contact.ContactModel, dt
     assert np.abs(np.diff(run.q[-100:, 2])).max() <= 1e-7
 
 
+def test_what_sticks_on_a_slope_creeps_as_documented() -> None:
+    """½ h g sin α: half of gravity's impulse goes into each step before the contact holds it (how-to/contact.md)."""
+    angle, h = 0.3, 1e-3
+    normal = np.array([np.sin(angle), 0, np.cos(angle)])
+    builder = fw.Builder("block").add_body("block", joint=J.Free(), inertia=fw.Inertia.box(2.0, (0.4, 0.3, 0.2)))
+    for k in range(4):
+        corner = (0.2 - 0.4 * (k & 1), 0.15 - 0.15 * (k & 2), -0.1)
+        builder.add_contact_point(f"corner{k}", parent="block", position=corner)
+    q = np.array([*(0.1 * normal), 0, np.sin(angle / 2), 0, np.cos(angle / 2)])
+    ground = fw.contact.Plane(normal=normal, friction=1.2 * np.tan(angle))
+    contact = fw.contact.Impulse(ground=ground)
+    run = fw.simulate(builder.build(), q, np.zeros(6), duration=1.0, dt=h, contact=contact, integrator="variational")
+    assert run.status == fw.Status.OK
+    speed = np.linalg.norm(run.q[-1, :3] - run.q[500, :3]) / 0.5
+    assert abs(speed / (0.5 * h * 9.81 * np.sin(angle)) - 1) <= 0.01
+
+
 def test_a_ball_bounces_to_e_squared_of_its_height() -> None:
     model, q, _ = ball()
     q[2] = 1.1

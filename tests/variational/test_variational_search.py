@@ -8,7 +8,8 @@ import pytest
 import featherweight as fw
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import start
-from featherweight.integrators.variational.riqn import answer
+from featherweight.integrators.variational.riqn import Answer
+from featherweight.simulation.step import Means, step_loop
 
 Variational = fw.integrators.Variational
 PAPER = 1e-9  # N m s, times the number of links
@@ -46,10 +47,10 @@ def test_newton_finds_what_quasi_newton_does_not() -> None:
     tree = model.over(float, lambda: None)
     at, moving = [float(x) for x in q], [float(x) for x in v]
     place = Place.at(tree, at, start(tree, at, moving, h, [0.0] * 30, None))
-    respond, delta = answer(place), [h * x for x in moving]
+    respond, delta = Answer(place), [h * x for x in moving]
     for _ in range(30):
         delta = [x - dx for x, dx in zip(delta, respond(drnea(place, delta).e), strict=True)]
-    assert drnea(place, delta).square ** 0.5 > 1e-3 * max(map(abs, place.start))
+    assert not drnea(place, delta).square ** 0.5 <= 1e-3 * max(map(abs, place.start))
     ends = []
     for solver in ("riqn", "newton", "broyden"):
         run = fw.rollout(model, q, v, steps=1, dt=h, integrator=Variational(solver=solver, guess="velocity"))
@@ -134,6 +135,20 @@ def test_what_is_no_step_is_said_lane_by_lane() -> None:
     assert second.status == fw.Status.NOT_CONVERGED
     with pytest.raises(fw.ConvergenceError, match="did not converge"):
         fw.simulate(model, q, 10 * v, duration=3.0, dt=1.0, integrator="variational")
+
+
+def test_a_lane_that_has_failed_searches_no_more() -> None:
+    """Lanes with a status make no iterations and stay where they are; the others make theirs."""
+    model, q, v = chain(10, seed=3)
+    means = Means(Variational(guess="velocity"))
+    carry = [np.tile(q, (4, 1)), np.tile(v, (4, 1)), np.array([[0.0, status, 0.0] for status in (0, 1, 0, 2)])]
+    states = [np.zeros((4, 2, 10)), np.zeros((4, 2, 10)), np.zeros((4, 3))]
+    records = [np.zeros((4, 1, int(np.prod(shape)))) for shape in means.records(model)]
+    step_loop(model, means).run(carry, [], [np.full((1, 1), 1e-3)], states, records, 1, 1)
+    iterations = records[-1][:, 0, 0]
+    assert iterations[0] == iterations[2] > 0
+    assert iterations[1] == iterations[3] == 0
+    np.testing.assert_array_equal(states[0][[1, 3], 1], carry[0][[1, 3]])
 
 
 def test_the_residual_is_what_was_asked_for() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on, parent_columns
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on
 from featherweight.algorithms.jacobian import force_seen_from
 from featherweight.algorithms.linear import Factored, combine, factor
 from featherweight.model import Tree, joined
@@ -138,10 +138,14 @@ def joint_answers(tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any]) -> li
             t = [x - s.dot(p[j]) for x, s in zip(t, bodies.S[j], strict=True)]
         y[joint.v] = bodies.D[i].solve(t)
         if parent > 0:
-            felt = combine(parent_columns(bodies.X[i], bodies.U[i], joint), y[joint.v])
+            pushes = {i: combine(bodies.U[i], y[joint.v])}
             for j in own:
-                felt = felt + bodies.X[j].back(p[j])
-            p[parent] = felt if p[parent] is None else p[parent] + felt
+                pushes[j] = pushes[j] + p[j] if j in pushes else p[j]
+            for j, push in pushes.items():
+                felt = bodies.X[j].back(push)
+                p[parent] = felt if p[parent] is None else p[parent] + felt
+            if joint.spin is not None:
+                p[parent] = p[parent] + joint.spin * y[joint.v.start]
     return y
 
 

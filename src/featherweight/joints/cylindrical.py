@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints.joint import AxisJoint
-from featherweight.spatial import Displacement, Motion, Quaternion, Transform, Vector, about_axis
+from featherweight.spatial import Displacement, Motion, Transform, Vector, about_axis, turn_about
 
 
 class Cylindrical(AxisJoint):
@@ -24,7 +24,7 @@ class Cylindrical(AxisJoint):
         return Motion(self.axis, Vector.zero()), Motion(Vector.zero(), self.axis)
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
-        return Displacement(Quaternion.about(self.axis, d[0]), self.axis * d[1])
+        return Displacement(turn_about(self.axis, d[0]), self.axis * d[1])
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return np.array([rng.uniform(-pi, pi), rng.uniform(-1.0, 1.0)])

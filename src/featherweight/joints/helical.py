@@ -10,7 +10,7 @@ import numpy as np
 
 from featherweight.errors import ModelError
 from featherweight.joints.joint import AxisJoint, finite
-from featherweight.spatial import Displacement, Motion, Quaternion, Transform, about_axis
+from featherweight.spatial import Displacement, Motion, Transform, about_axis, turn_about
 
 
 class Helical(AxisJoint):
@@ -29,7 +29,7 @@ class Helical(AxisJoint):
         return (Motion(self.axis, self.axis * self.pitch),)
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
-        return Displacement(Quaternion.about(self.axis, d[0]), self.axis * (self.pitch * d[0]))
+        return Displacement(turn_about(self.axis, d[0]), self.axis * (self.pitch * d[0]))
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return rng.uniform(-pi, pi, 1)

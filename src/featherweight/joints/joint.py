@@ -31,6 +31,10 @@ class Joint:
         """X_J(q), from A to B."""
         raise NotImplementedError
 
+    def transform_after(self, q: Sequence[Any], d: Sequence[Any], q_after: Sequence[Any]) -> Transform:
+        """X_J(q ⊕ d), with q ⊕ d at hand, for a d of a step: one may do without further sines."""
+        return self.transform(q_after)
+
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of S(q), in B: velocity across the joint is S v."""
         raise NotImplementedError

@@ -18,13 +18,13 @@ from featherweight.scalar import atan2, cos, sin
 from featherweight.spatial import (
     Displacement,
     Motion,
-    Quaternion,
     Transform,
     Vector,
     about_axis,
     exp_se2,
     log_se2,
     right_jacobian_se3_inverse,
+    turn_about,
 )
 
 
@@ -75,7 +75,7 @@ class Planar(AxisJoint):
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
         (x, y), (dx, dy) = self._plane(), exp_se2(*d)
-        return Displacement(Quaternion.about(self.axis, d[2]), x * dx + y * dy)
+        return Displacement(turn_about(self.axis, d[2]), x * dx + y * dy)
 
     def coordinate_rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         c, s = cos(q[2]), sin(q[2])

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from featherweight.joints.joint import AxisJoint
-from featherweight.spatial import Displacement, Motion, Quaternion, Transform, Vector, about_axis
+from featherweight.scalar import cos, sin
+from featherweight.spatial import Displacement, Motion, Transform, Vector, about_axis, small_turn, turn_about, turned
 
 
 class Revolute(AxisJoint):
@@ -18,11 +19,16 @@ class Revolute(AxisJoint):
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(about_axis(self.axis, q[0]), Vector.zero())
 
+    def transform_after(self, q: Sequence[Any], d: Sequence[Any], q_after: Sequence[Any]) -> Transform:
+        """By the sum of two angles: cos(q + d) = cos q cos d - sin q sin d."""
+        c, s, (c_d, s_d) = cos(q[0]), sin(q[0]), small_turn(d[0])
+        return Transform(turned(self.axis, c * c_d - s * s_d, s * c_d + c * s_d), Vector.zero())
+
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         return (Motion(self.axis, Vector.zero()),)
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
-        return Displacement(Quaternion.about(self.axis, d[0]), Vector.zero())
+        return Displacement(turn_about(self.axis, d[0]), Vector.zero())
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return rng.uniform(-pi, pi, 1)

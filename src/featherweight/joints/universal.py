@@ -10,7 +10,7 @@ import numpy as np
 
 from featherweight.errors import ModelError
 from featherweight.joints.joint import Joint, unit_axis
-from featherweight.spatial import Displacement, Motion, Quaternion, Transform, Vector, about_axis
+from featherweight.spatial import Displacement, Motion, Transform, Vector, about_axis, turn_about
 
 
 class Universal(Joint):
@@ -40,7 +40,7 @@ class Universal(Joint):
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
         """About the first axis, as the body sees it, then about the second."""
         first = about_axis(self.second, q[1]) @ self.first
-        return Displacement(Quaternion.about(first, d[0]) @ Quaternion.about(self.second, d[1]), Vector.zero())
+        return Displacement(turn_about(first, d[0]) @ turn_about(self.second, d[1]), Vector.zero())
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
         return rng.uniform(-pi, pi, 2)

@@ -106,6 +106,16 @@ class Tree:
             depth[i] = depth[self.parent[i]] + 1
         return max(depth)
 
+    def moved(self, q: Sequence[Any], d: Sequence[Any], q_after: Sequence[Any]) -> Tree:
+        """The same tree with its joints placed at q ⊕ d: nothing else is to be asked of it."""
+        if self.coupled:
+            return self
+        joints = [self.joints[0]]
+        for _, _, joint in self.outward():
+            placed = joint.joint.transform_after(q[joint.q], d[joint.v], q_after[joint.q])
+            joints.append(replace(joint, placed=placed))
+        return replace(self, joints=tuple(joints))
+
     def without_gravity(self) -> Tree:
         """The same tree far from everything."""
         return replace(self, gravity=Vector.zero())
@@ -148,6 +158,7 @@ class TreeJoint:
     stiffness: tuple[Any, ...] = ()
     rest: tuple[Any, ...] = ()
     spin: Force | None = None
+    placed: Transform | None = None  # X_J where it is asked for, if that is known
 
     @property
     def dofs(self) -> range:
@@ -165,7 +176,7 @@ class TreeJoint:
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q)."""
-        return self.joint.transform(q[self.q])
+        return self.joint.transform(q[self.q]) if self.placed is None else self.placed
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of S(q)."""

@@ -1,6 +1,6 @@
 """Spatial algebra over any scalar: motions, forces, transforms, inertias, rotations and their groups."""
 
-from featherweight.spatial.displacement import Displacement
+from featherweight.spatial.displacement import Displacement, polynomial, small_turn, turn_about
 from featherweight.spatial.groups import (
     MotionMatrix,
     Quaternion,
@@ -21,7 +21,7 @@ from featherweight.spatial.groups import (
 )
 from featherweight.spatial.inertia import ArticulatedInertia, RigidInertia
 from featherweight.spatial.motion import Force, Motion
-from featherweight.spatial.rotation import about_axis, from_quaternion, from_rpy
+from featherweight.spatial.rotation import about_axis, from_quaternion, from_rpy, turned
 from featherweight.spatial.transform import Transform
 from featherweight.spatial.vector import Matrix, Symmetric, Vector
 
@@ -50,8 +50,12 @@ __all__ = [
     "log_se2",
     "log_se3",
     "log_so3",
+    "polynomial",
     "right_jacobian_se3",
     "right_jacobian_se3_inverse",
     "right_jacobian_so3",
     "right_jacobian_so3_inverse",
+    "small_turn",
+    "turn_about",
+    "turned",
 ]

@@ -31,12 +31,6 @@ class Quaternion(NamedTuple):
     def identity() -> Quaternion:
         return Quaternion(0, 0, 0, 1)
 
-    @staticmethod
-    def about(axis: Vector, angle: Any) -> Quaternion:
-        """The rotation by an angle [rad] about a unit axis."""
-        x, y, z = axis * sin(0.5 * angle)
-        return Quaternion(x, y, z, cos(0.5 * angle))
-
     @property
     def vector(self) -> Vector:
         """x, y and z: the axis times sin θ/2."""

@@ -9,11 +9,15 @@ from featherweight.spatial.vector import Matrix, Vector
 
 
 def about_axis(axis: Vector, angle: Any) -> Matrix:
-    """E for a frame turned by `angle` [rad] about a unit axis: old coordinates to new ones.
+    """E for a frame turned by `angle` [rad] about a unit axis: old coordinates to new ones."""
+    return turned(axis, cos(angle), sin(angle))
+
+
+def turned(axis: Vector, c: Any, s: Any) -> Matrix:
+    """E for a frame turned by an angle with cosine c and sine s about a unit axis.
 
     E = cos θ 1 + (1 - cos θ) a aᵀ - sin θ â; for a coordinate axis four entries are left.
     """
-    c, s = cos(angle), sin(angle)
     rows = [[0] * 3 for _ in range(3)]
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3

@@ -61,16 +61,16 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
     move[0], log[0], F[0], after[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero(), Force.zero()
     upright: Any = 1.0
 
-    # outward: displacement of each body, and its logarithm
+    # outward: displacement of each body
     for i, parent, joint in tree.outward():
         move[i] = move[parent].seen_from(place.X[i]).then(joint.displacement(place.q, delta))
-        log[i] = Log.of(move[i])
         upright = minimum(upright, move[i].turn.w)
 
-    # inward: momentum, seen where the step begins, projected on the joint, and handed to the parent
+    # inward: its logarithm; momentum, seen where the step begins, projected on the joint, and handed to the parent
     e: list[Any] = [0] * tree.nv
     spun: list[Any] = [0] * tree.nv
     for i, parent, joint in tree.inward():
+        log[i] = Log.of(move[i]) if log[i] is None else log[i]
         P[i] = tree.I[i] @ log[i].X
         for child in spinning[i]:
             P[i] = P[i] + child.spin * delta[child.v.start]
@@ -84,6 +84,7 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
         F[parent] = carried if F[parent] is None else F[parent] + carried
         if joint.spin is not None:
             k = joint.v.start
+            log[parent] = Log.of(move[parent]) if log[parent] is None else log[parent]
             felt = log[parent].X.dot(joint.spin)
             e[k], spun[k] = e[k] + felt, spun[k] + felt
     return Trial(list(delta), e, _square(tree, e), upright, after, spun, log, P)

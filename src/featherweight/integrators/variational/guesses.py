@@ -25,19 +25,26 @@ def memory_size(nv: int) -> int:
 
 
 def extrapolated(tree: Tree, v: Sequence[Any], h: Any, memory: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """h v and the next of what steps had beyond it; and what is remembered, up to the last step."""
+    """h v and the next of what steps had beyond it; and what is remembered, up to the last step.
+
+    Of a coordinate that is x, ∇x, ∇²x … up to the last step but one, all but x with the other sign, and -x of the last
+    step: each new number is made in the place of an old one, and nothing is moved.
+    """
     weights = _weights(memory[-LEVELS:])
     kept, delta = list(memory), [0] * tree.nv
     sizes: list[Any] = [0.0] * LEVELS
     for k in tree.coordinates():
         begin = EACH * k
-        level = -memory[begin + LEVELS]
-        delta[k] = h * v[k]
-        for j, weight in enumerate(weights):
+        level = memory[begin + LEVELS]  # -∇ʲx
+        kept[begin] = -level
+        delta[k] = h * v[k] - level
+        sizes[0] = sizes[0] + level * level
+        for j in range(1, LEVELS):
+            before = memory[begin + j - 1]
+            level = level + before if j == 1 else level - before
             kept[begin + j] = level
-            delta[k] = delta[k] + weight * level
+            delta[k] = delta[k] - weights[j] * level
             sizes[j] = sizes[j] + level * level
-            level = level - memory[begin + j]
     kept[-LEVELS:] = sizes
     return delta, kept
 
@@ -45,8 +52,7 @@ def extrapolated(tree: Tree, v: Sequence[Any], h: Any, memory: Sequence[Any]) ->
 def remembered(
     tree: Tree, v: Sequence[Any], h: Any, kept: Sequence[Any], delta: Sequence[Any], rest: Sequence[Any]
 ) -> list[Any]:
-    """The same after one more step, with what is left of the equations taken out. Of the last step, what it lacks to
-    h v is kept: its negative is a new number, and is made in the place of the one before."""
+    """The same after one more step, with what is left of the equations taken out of it."""
     memory = list(kept)
     for k in tree.coordinates():
         memory[EACH * k + LEVELS] = h * v[k] - (delta[k] - rest[k])

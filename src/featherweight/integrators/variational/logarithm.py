@@ -13,10 +13,9 @@ terms than in sin²(θ/2). A body that turns more in one step is beyond what a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from featherweight.spatial import Displacement, Force, Motion
+from featherweight.spatial import Displacement, Force, Motion, polynomial
 
 LARGEST_Y = 0.25  # sin²(θ/2) of the largest turn in a step: 60°
 LEAST_W = 0.75**0.5  # cos(θ/2) of it
@@ -47,10 +46,10 @@ class Log(NamedTuple):
     def of(move: Displacement) -> Log:
         u, p = move.turn.vector, move.p
         z = 1 - move.turn.w
-        k = _polynomial(K, z)
-        omega = u * _polynomial(A, z)
+        k = polynomial(K, z)
+        omega = u * polynomial(A, z)
         turned = omega.cross(p)
-        return Log(Motion(omega, p - turned * 0.5 + omega.cross(turned) * k), k, _polynomial(K_RATE, z))
+        return Log(Motion(omega, p - turned * 0.5 + omega.cross(turned) * k), k, polynomial(K_RATE, z))
 
     def momenta(self, P: Force) -> tuple[Force, Force]:
         """dlogᵀ_X P and dlogᵀ_-X P: the momentum P of a step, felt where it begins and where it ends.
@@ -64,11 +63,3 @@ class Log(NamedTuple):
         moment = m + (omega.cross(both) + v.cross(w_f)) * self.k + w_w_f * (2 * self.k_rate * omega.dot(v))
         even, odd = Force(moment, f + w_w_f * self.k), Force(both * 0.5, w_f * 0.5)
         return even + odd, even - odd
-
-
-def _polynomial(coefficients: Sequence[float], z: Any) -> Any:
-    """Σ c_j z^j, by Horner's rule."""
-    total: Any = coefficients[-1]
-    for c in reversed(coefficients[:-1]):
-        total = total * z + c
-    return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -12,7 +12,7 @@ from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, Trial, drnea
 from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.newton import newton_step
-from featherweight.integrators.variational.riqn import Answer, answer
+from featherweight.integrators.variational.riqn import Answer
 from featherweight.model import Tree
 from featherweight.scalar import known, logical_not, repeat, when, where
 from featherweight.spatial import Force, Vector
@@ -46,12 +46,12 @@ class Search:
 
     def riqn(self, delta: Sequence[Any], at_most: int) -> Found:
         """δ ← δ - M(q)⁻¹ e, until e is small, or, where Newton steps can take over, would not be soon."""
-        first, answers = drnea(self.place, delta), answer(self.place)
+        first, answers = drnea(self.place, delta), Answer(self.place)
         row = Row(self.place.tree, first)
 
         def turn(carry: list[Any]) -> list[Any]:
             before, y = row.trial(carry[:-2])
-            after = drnea(self.place, self._less(before.delta, answers.outward(y)))
+            after = drnea(self.place, self._less(before.delta, answers.outward(y, self.place.tree)))
             return [*row.of(after, answers.inward(after.e)), carry[-2] + 1.0, before.square]
 
         def ends(carry: list[Any]) -> Any:
@@ -69,7 +69,7 @@ class Search:
 
     def broyden(self, delta: Sequence[Any], at_most: int) -> Found:
         """Quasi-Newton steps that learn from each other."""
-        first, answers = drnea(self.place, delta), answer(self.place)
+        first, answers = drnea(self.place, delta), Answer(self.place)
         row = Row(self.place.tree, first)
         begin = row.of(first)
         own, tree = len(begin), self.place.tree.apart()
@@ -110,10 +110,10 @@ class Search:
         last = repeat(turn, [*begin, 1.0, 0.0, -1.0], until=ends, at_most=at_most + 1)
         return Found(row.trial(last[:-3])[0], last[-1], last[-2])
 
-    def rescued(self, found: Found, near: Any, delta: Sequence[Any], at_most: int) -> Found:
+    def rescued(self, found: Found, near: Any, other: Callable[[], Sequence[Any]], at_most: int) -> Found:
         """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find.
 
-        They go on from what was found if that was near and is upright, else they begin with another δ: the equations
+        They go on from what was found if that was near and is upright, else they begin with `other()`: the equations
         may have several solutions, and the one that is meant is near where the robot is.
         """
         row = Row(self.place.tree, found.trial)
@@ -121,7 +121,7 @@ class Search:
         def again(carry: list[Any]) -> list[Any]:
             trial, y = row.trial(carry[:-1])
             useful = (found.first <= near) & (trial.square <= found.first) & (trial.upright >= LEAST_W)
-            begin = [where(useful, a, b) for a, b in zip(trial.delta, delta, strict=True)]
+            begin = [where(useful, a, b) for a, b in zip(trial.delta, other(), strict=True)]
             newton = self.newton(begin, at_most, trial)
             return [*row.of(newton.trial, [0.0] * len(y) if y else None), carry[-1] + newton.iterations]
 
@@ -131,9 +131,10 @@ class Search:
         trial, y = row.trial(values[:-1])
         return Found(trial, values[-1], found.first, y or None)
 
-    def rest(self, found: Found) -> list[Any]:
-        """What one more quasi-Newton step would take from δ; nothing where Newton steps found it."""
-        return [0] * self.place.tree.nv if self.answers is None or found.y is None else self.answers.outward(found.y)
+    def rest(self, found: Found, tree: Tree) -> list[Any]:
+        """What one more quasi-Newton step would take from δ, as a pass of this tree; nothing where Newton steps found
+        it."""
+        return [0] * tree.nv if self.answers is None or found.y is None else self.answers.outward(found.y, tree)
 
     def _large(self, square: Any) -> Any:
         return logical_not(square <= self.small)

@@ -87,19 +87,20 @@ class Variational(Integrator):
         found = getattr(search, self.solver)(first, self.iterations)
         if (self.solver, self.guess) != ("newton", "velocity"):
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
-            found = search.rescued(found, near, self._scaled(tree, v, h), self.iterations)
+            found = search.rescued(found, near, lambda: self._scaled(tree, v, h), self.iterations)
         delta = found.trial.delta
 
         # where it ends
-        q_after = algorithms.integrate(tree, q, delta)
+        last = tree.woven()
+        if state:
+            kept = remembered(last, v, h, kept, delta, search.rest(found, last))
+        q_after = algorithms.integrate(last, q, delta)
+        end = replace(braked.end, joints=replace(last, joints=braked.end.joints).moved(q, delta, q_after).joints)
         momentum = self._momentum(tree, found, braked.late)
         ahead = [2 * d / h - x for d, x in zip(delta, v, strict=True)]  # v⁺ to second order, for what is pushed by it
         pushed = None if external is None else external(q_after, ahead)
         forces = with_springs(tree, q_after, tau)
-        v_after = read_out(braked.end, q_after, h, found.trial.after, momentum, forces, pushed)
-
-        if state:
-            kept = remembered(tree, v, h, kept, delta, search.rest(found))
+        v_after = read_out(end, q_after, h, found.trial.after, momentum, forces, pushed)
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
         return Advanced(q_after, v_after, kept, found.iterations, error, search.good(found.trial))
 
