@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-compiling = threading.RLock()  # one at a time traces or compiles: LLVM does not race, a fork waits for rest
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=compiling.acquire, after_in_parent=compiling.release, after_in_child=compiling.release)
+
+class _Compiling:
+    """One at a time traces or compiles: LLVM does not race, a fork waits for rest. Meanwhile Python does not look for
+    garbage in cycles: it would go through all that is traced again and again, for a sixth of the time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._depth, self._collects = 0, False
+        if hasattr(os, "register_at_fork"):
+            release = self._lock.release
+            os.register_at_fork(before=self._lock.acquire, after_in_parent=release, after_in_child=release)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._depth += 1
+        if self._depth == 1:
+            self._collects = gc.isenabled()
+            gc.disable()
+
+    def __exit__(self, *error: object) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._collects:
+            gc.enable()
+        self._lock.release()
+
+
+compiling = _Compiling()
 
 
 class UnsupportedMachine(RuntimeError):
