@@ -206,6 +206,21 @@ def tracked_files():
     return [ROOT / name for name in listed.stdout.decode().split("\0") if name]
 
 
+def test_nothing_but_joints_asks_of_what_kind_a_joint_is():
+    """A kind of joint is one file in `joints/`; only the writer of URDF, which has a word for each, looks at it."""
+    kinds = {n for n, kind in vars(fw.joints).items() if isinstance(kind, type) and issubclass(kind, fw.joints.Joint)}
+    found = [
+        f"{name}:{node.lineno}"
+        for name, tree in TREES.items()
+        if not name.startswith("joints/") and name != "io/write.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass")
+        if kinds & {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)} - {"Joint"}
+    ]
+    assert "Free" in kinds
+    assert not found
+
+
 def test_no_path_of_a_machine_is_in_a_tracked_file():
     slash = "/"  # so that this file does not contain what it looks for
     homes = [slash + name + slash for name in ("work", "root", "home", "Users", "private", "mnt")]

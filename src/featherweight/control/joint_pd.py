@@ -8,7 +8,6 @@ import numpy as np
 
 from featherweight.control.limbs import checked_state
 from featherweight.dynamics import difference, gravity_force
-from featherweight.joints import Free
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
 
@@ -30,7 +29,7 @@ def joint_pd(model: Model, target: Any, *, stiffness: Any = 50.0, damping: Any =
     goal = checked_state(model, target, name="target")
     driven = np.ones(model.nv)
     for joint in model.independent_joints:
-        if isinstance(joint.kind, Free):
+        if joint.kind.floating:
             driven[joint.v] = 0.0
     K, D = (_gains(name, value, model) * driven for name, value in (("stiffness", stiffness), ("damping", damping)))
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from featherweight.control.whole_body import BASE, Limb
 from featherweight.dynamics import mass_matrix
-from featherweight.joints import Free
 from featherweight.model import Model
 from featherweight.spatial import Transform
 
@@ -20,7 +19,7 @@ def checked_base(what: str, model: Any) -> Model:
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     roots = model.children(0)
-    if len(roots) != 1 or not isinstance(model.joints[0].kind, Free):
+    if len(roots) != 1 or not model.joints[0].kind.floating:
         raise ValueError(
             f"{what}: expected a robot with a free base, got {model.name!r} with base joint "
             f"{model.joints[0].kind!r}; load it with base='free'"

@@ -24,7 +24,6 @@ from featherweight.dynamics import (
     mass_matrix,
     solve_mass_matrix,
 )
-from featherweight.joints import Free
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
 
@@ -56,7 +55,7 @@ def operational_space(
     """
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    if any(isinstance(joint.kind, Free) for joint in model.joints):
+    if any(joint.kind.floating for joint in model.joints):
         raise ValueError(
             f"operational_space: expected a robot whose joints are all driven; {model.name!r} has a free base"
         )

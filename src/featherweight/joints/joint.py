@@ -26,6 +26,7 @@ class Joint:
     ratio: float = 1.0  # q_own = ratio · q_leader + offset
     offset: float = 0.0
     orientation: slice | None = None  # where in q a quaternion is
+    floating: bool = False  # nothing holds the body, and no motor acts on it
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q), from A to B."""
