@@ -29,7 +29,7 @@ runs = {
     "compiled": lambda n: fw.simulate(
         model, [0.1, 0.2], [0.3, 0.4], duration=n * 1e-4, dt=1e-4, control=control, record_every=10**4),
     "python": lambda n: fw.rollout(
-        model, [0.1, 0.2], [0.3, 0.4], steps=n // 10, dt=1e-4, control=lambda t, q, v: -0.1 * v, record_every=10**4),
+        model, [0.1, 0.2], [0.3, 0.4], steps=n, dt=1e-4, control=lambda t, q, v: -0.1 * v, record_every=10**4),
     "short runs": lambda n: [fw.rollout(model, [0.1, 0.2], [0.3, 0.4], steps=10, dt=1e-4, control=control)
                              for _ in range(n // 1000)],
 }

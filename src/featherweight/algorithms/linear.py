@@ -72,8 +72,8 @@ def factor(D: Sequence[Sequence[Any]]) -> Factored:
     for i in range(n):
         for j in range(i):
             s = D[i][j]
-            for L_ik, d_k, L_jk in zip(L[i][:j], d, L[j], strict=False):
-                s = s - L_ik * d_k * L_jk
+            for k in range(j):
+                s = s - L[i][k] * d[k] * L[j][k]
             L[i][j] = s * d_inverse[j]
         s = D[i][i]
         for k in range(i):

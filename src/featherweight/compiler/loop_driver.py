@@ -6,7 +6,7 @@ from featherweight.compiler.calls import ARRAYS, COUNT
 from featherweight.compiler.driver import STACK_PAGES
 from featherweight.compiler.emit import Lanes
 from featherweight.compiler.packing import join
-from featherweight.compiler.stepping import emit_stepping
+from featherweight.compiler.stepping import Sizes, emit_stepping
 
 
 def emit_loop_rows(
@@ -14,7 +14,7 @@ def emit_loop_rows(
     inputs: list[tuple[int, int]],
     outputs: list[tuple[int, int]],
     slots: list[int],
-    sizes: tuple[int, int, int],
+    sizes: Sizes,
     windows: bool,
 ) -> str:
     """`@rows(call, ws, first, end)`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries),
@@ -112,7 +112,7 @@ def _table(name: str, places: list[int]) -> str:
 
 
 def _moves(
-    lanes: Lanes, inputs: list[tuple[int, int]], outputs: list[tuple[int, int]], sizes: tuple[int, int, int]
+    lanes: Lanes, inputs: list[tuple[int, int]], outputs: list[tuple[int, int]], sizes: Sizes
 ) -> tuple[list[str], ...]:
     """Lines that load the arrays' places; that pack once, pack at each step, unpack the carry, unpack the records."""
     carry, given, recorded = sizes
