@@ -66,8 +66,9 @@ class Target:
         Windows, with LLVM's older loader, each module has all it calls."""
         return not self.windows
 
+    @functools.cache  # noqa: B019  (there are few targets, and they live as long as the process)
     def machine(self) -> Any:
-        """An LLVM target machine."""
+        """LLVM's target machine, made once: each has to find out anew what the processor's features mean."""
         llvm = _llvm()
         return llvm.Target.from_triple(self.triple).create_target_machine(
             cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="small"
@@ -80,8 +81,8 @@ class Target:
             module = llvm.parse_assembly(ir)
             module.triple = self.triple
             module.verify()
-            with module, self.machine() as machine:  # freed while the lock is held
-                return machine.emit_object(module)
+            with module:  # freed while the lock is held
+                return self.machine().emit_object(module)
 
 
 @functools.cache

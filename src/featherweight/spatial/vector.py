@@ -84,14 +84,17 @@ class Matrix(NamedTuple):
     def __matmul__(self, b: Any) -> Any:
         """Matrix times vector, or times matrix."""
         if isinstance(b, Vector):
-            return Vector(self.x.dot(b), self.y.dot(b), self.z.dot(b))
+            (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = self
+            x, y, z = b
+            return Vector(xx * x + xy * y + xz * z, yx * x + yy * y + yz * z, zx * x + zy * y + zz * z)
         x, y, z = b.T
         return Matrix(*[Vector(row.dot(x), row.dot(y), row.dot(z)) for row in self])
 
     def transposed_times(self, b: Vector) -> Vector:
         """Aᵀ b."""
-        x, y, z = self.T
-        return Vector(x.dot(b), y.dot(b), z.dot(b))
+        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = self
+        x, y, z = b
+        return Vector(xx * x + yx * y + zx * z, xy * x + yy * y + zy * z, xz * x + yz * y + zz * z)
 
     def congruent(self, E: Matrix) -> Matrix:
         """Eᵀ A E."""
