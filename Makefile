@@ -18,7 +18,7 @@ demo: $(VENV)/.base  ## two robots, compared: numbers here, pages in demo/, open
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev  ## all tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.dev  ## what CI checks beside the tests: style, types, layers
 	$(BIN)/ruff check .

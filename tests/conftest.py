@@ -1,7 +1,8 @@
 """Tests keep their compiled code in a folder of their own: they neither read nor fill the user's cache.
 
-Nor do they wait for what is the same again and again: processes that they start find the bytecode of this package, and
-Python does not look for garbage in all the modules that were imported.
+Nor do they wait for what is the same again and again: processes that they start find the bytecode of this package,
+Python does not look for garbage in all the modules that were imported, memory is not handed back to the system between
+two small arrays, and no threads of BLAS spin at the start of each process. Files that take long begin first.
 """
 
 from __future__ import annotations
@@ -12,11 +13,44 @@ import os
 import shutil
 import tempfile
 
+import pytest
+
+# Files that take ten seconds and more, the longest first: with `--no-loadscope-reorder` workers take files as they stand
+# here, and none begins a long one when all others are done. A file that is not here is run all the same, later.
+LONG = (
+    "tests/peers/test_all_robots.py",
+    "tests/docs/test_readme.py",
+    "tests/peers/test_joint_kinds.py",
+    "tests/io/test_fuzz.py",
+    "tests/cli/test_runs.py",
+    "tests/peers/test_pinocchio.py",
+    "tests/viewer/test_browser.py",
+    "tests/variational/test_variational_search.py",
+    "tests/control/test_balance.py",
+    "tests/equations/test_derivations.py",
+    "tests/variational/test_variational_motion.py",
+    "tests/control/test_ragdoll.py",
+    "tests/control/test_trot.py",
+    "tests/laws/test_ways_to_compute.py",
+    "tests/equations/test_documents.py",
+    "tests/io/test_against_pinocchio.py",
+    "tests/cli/test_cli.py",
+)
+
 if "PYTEST_XDIST_WORKER" not in os.environ:  # workers share the folder of the process that started them
     _folder = tempfile.mkdtemp(prefix="featherweight-tests-")
     os.environ["FEATHERWEIGHT_CACHE"] = _folder
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+    # read when a process starts: by the workers, and by the processes that tests start
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no array here is large enough for more
+    os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(1 << 30))
+    os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(1 << 30))
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {path: place for place, path in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.nodeid.split("::")[0], len(LONG)))
 
 
 def pytest_collection_finish() -> None:
