@@ -1,7 +1,7 @@
 """Tests keep their compiled code in a folder of their own: they neither read nor fill the user's cache.
 
 Nor do they wait for what is the same again and again: processes that they start find the bytecode of this package,
-Python does not look for garbage in all the modules that were imported, memory is not handed back to the system between
+Python looks for garbage now and then and not in all the modules that were imported, memory is not handed back to the system between
 two small arrays, and no threads of BLAS spin at the start of each process. Files that take long begin first.
 """
 
@@ -56,3 +56,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)

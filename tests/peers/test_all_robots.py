@@ -144,7 +144,7 @@ def forty_digits(model: fw.Model, m: pin.Model, x: States) -> dict[str, np.ndarr
         tree = model.over(lambda number: mpmath.mpf(float(number)), lambda: None)
         q, v, tau = ([mpmath.mpf(float(number)) for number in array] for array in (x.q, x.v, x.tau))
         f_ext = [Force(Vector(*row[3:]), Vector(*row[:3])) for row in x.f_ext.tolist()]
-        inverse = mpmath.matrix(algorithms.mass_matrix(tree, q)) ** -1
+        inverse = mpmath.inverse(mpmath.matrix(algorithms.mass_matrix(tree, q)))
 
         def divided(J: np.ndarray) -> np.ndarray:
             """J M⁻¹ Jᵀ."""
@@ -164,7 +164,7 @@ def forty_digits(model: fw.Model, m: pin.Model, x: States) -> dict[str, np.ndarr
         }
         if moves_freely(m, tip):
             G = divided(jacobian(m, data, theirs, tip, "body"))
-            truth["operational_inertia"] = np.array((mpmath.matrix(G.tolist()) ** -1).tolist())
+            truth["operational_inertia"] = np.array(mpmath.inverse(mpmath.matrix(G.tolist())).tolist())
         return {name: value.astype(float) for name, value in truth.items()}
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 MAGIC = b"featherweight object 2\n"
-MOST_ENTRIES = 2000
+MOST_ENTRIES = 5000  # of 20 kB, mostly
 HOUR = 3600.0  # seconds
 _log = logging.getLogger("featherweight")
 

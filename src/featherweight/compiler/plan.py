@@ -119,6 +119,8 @@ class _Layout:
     def _read_until(self, s: int, home: int | None) -> int:
         """The step a value from step `home` must be kept for if step s reads it: the end of a repeat that does not
         make it anew in each turn."""
+        if not self.loops[s]:
+            return s
         outer = [end for begin, end in self.loops[s] if home is None or not begin <= home <= end]
         return max(outer, default=s)
 

@@ -96,6 +96,8 @@ class Schedule:
     def _taken(self) -> dict[int, list[int]]:
         """For each repeat, the nodes outside that something inside reads, and its first values."""
         program, scope = self.program, self.scope
+        if len(program.parent) == 1:  # nothing has an inside
+            return {}
         node_of = {repeat.test: node for node, repeat in program.repeats.items()}
         taken: dict[int, dict[int, None]] = {node: {} for node in program.repeats}
 
