@@ -1,8 +1,9 @@
 """Tests keep their compiled code in a folder of their own: they neither read nor fill the user's cache.
 
 Nor do they wait for what is the same again and again: processes that they start find the bytecode of this package,
-Python looks for garbage now and then and not in all the modules that were imported, memory is not handed back to the system between
-two small arrays, and no threads of BLAS spin at the start of each process. Files that take long begin first.
+Python looks for garbage now and then and not in all the modules that were imported, memory is not handed back to the
+system between two small arrays, and no threads of BLAS spin at the start of each process. Files that take long begin
+first.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import tempfile
 
 import pytest
 
-# Files that take ten seconds and more, the longest first: with `--no-loadscope-reorder` workers take files as they stand
-# here, and none begins a long one when all others are done. A file that is not here is run all the same, later.
+# Files that take ten seconds and more, the longest first: with `--no-loadscope-reorder` workers take files in the order
+# of this list, and none begins a long one when all others are done. A file that is not here is run all the same, later.
 LONG = (
     "tests/peers/test_all_robots.py",
     "tests/docs/test_readme.py",
@@ -44,7 +45,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers share the folder of the p
     # read when a process starts: by the workers, and by the processes that tests start
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no array here is large enough for more
     os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(1 << 30))
-    os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(1 << 30))
+    os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(1 << 25))  # the most that is allowed
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
