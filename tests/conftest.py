@@ -18,7 +18,9 @@ import pytest
 
 # Files that take ten seconds and more, the longest first: with `--no-loadscope-reorder` workers take files in the order
 # of this list, and none begins a long one when all others are done. A file that is not here is run all the same, later.
+# The first one collects garbage again and again, which takes the longer the more a process has.
 LONG = (
+    "tests/compiler/test_entry.py",
     "tests/peers/test_all_robots.py",
     "tests/docs/test_readme.py",
     "tests/peers/test_joint_kinds.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -55,13 +56,14 @@ def ready(page: Page) -> None:
     page.until("document.readyState == 'complete' && document.querySelector('canvas') != null", 60)
 
 
-def waited(page: Page, done: Callable[[np.ndarray], bool], pictures: int = 20) -> np.ndarray:
-    """Look until something is to be seen."""
-    for _ in range(pictures):
+def waited(page: Page, done: Callable[[np.ndarray], bool], seconds: float = 20.0) -> np.ndarray:
+    """Look until something is to be seen; after different times, so as not to keep step with what plays in circles."""
+    end, pauses = time.monotonic() + seconds, itertools.cycle((0.05, 0.11, 0.17, 0.29))
+    while time.monotonic() < end:
         mark = second_link(page)
         if done(mark):
             return mark
-        time.sleep(0.3)
+        time.sleep(next(pauses))
     raise TimeoutError("it is not to be seen")
 
 
