@@ -85,8 +85,7 @@ def _start(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], lis
 def _read_out(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
     trial: Trial = drnea(Place.at(tree, x["q"], [0.0] * tree.nv), x["v"])
     after = algorithms.integrate(tree, x["q"], x["v"])
-    zero = [0.0] * tree.nv
-    return [after, read_out(tree, after, x["dt"][0], trial.after, zero, zero, None)], []
+    return [after, read_out(tree, after, x["dt"][0], [0.0] * tree.nv, trial.after)], []
 
 
 DRNEA = Quantity("drnea", ("q", "v"), lambda m: [(m.nv,)], _recursive)

@@ -132,11 +132,12 @@ def search() -> dict[str, Any]:
     tree = model.over(float, lambda: None)
     at, moving = [float(x) for x in q], [float(x) for x in v]
     place = Place.at(tree, at, start(tree, at, moving, DT, [0.0] * 50, None))
-    respond, newton = Answer(place), Search(place, 0.0)._direction
+    newton = Search(place, 0.0)._direction
     result: dict[str, Any] = {}
     for guess, first in (("velocity", [DT * x for x in moving]), ("rest", [0.0] * 50)):
         for method in ("riqn", "newton", "broyden"):
             delta, steps, errors = list(first), Steps(50), []
+            respond = Answer.after(tree, at, first)
             for _ in range(12):
                 trial = drnea(place, delta)
                 errors.append(float(trial.square**0.5 / DT))

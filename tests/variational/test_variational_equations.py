@@ -14,7 +14,8 @@ import featherweight as fw
 from featherweight import algorithms
 from featherweight.algorithms.linear import combine
 from featherweight.integrators.variational.drnea import Place, drnea
-from featherweight.integrators.variational.legendre import read_out, start
+from featherweight.integrators.variational.ending import Ended
+from featherweight.integrators.variational.legendre import end_impulses, read_out, start
 from featherweight.integrators.variational.newton import newton_step
 from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Search
@@ -110,23 +111,17 @@ def test_the_recursion_is_the_derivative_of_the_action(name: str) -> None:
     scale = np.abs(first).max()
     assert np.abs(np.array(trial.e) / H + first).max() <= 1e-12 * scale
     after = [float(x) for x in q_after]
-    momentum = [a + b for a, b in zip(trial.spun, _motors(plain, d_plain), strict=True)]
-    springs = algorithms.passive_force(_without_friction(plain), after, [0.0] * model.nv)
-    v_after = read_out(plain, after, H, trial.after, momentum, springs, None)
-    assert np.abs(fw.mass_matrix(model, np.array(after)) @ v_after - second).max() <= 1e-12 * scale
+    none = [0.0] * model.nv
+    springs = algorithms.passive_force(_without_friction(plain), after, none)
+    impulses = end_impulses(plain, replace(trial, e=none), H, none, springs, None)
+    answer, M = Answer.after(plain, q_plain, d_plain), fw.mass_matrix(model, np.array(after))
+    for v_after in (read_out(plain, after, H, *impulses), Ended(answer, answer.inward(*impulses)).velocity(H, plain)):
+        assert np.abs(M @ v_after - second).max() <= 1e-12 * scale
 
 
 def _without_friction(tree: Any) -> Any:
     none = tuple(replace(j, friction=(0,) * len(j.friction), damping=(0,) * len(j.damping)) for j in tree.joints)
     return replace(tree, joints=none)
-
-
-def _motors(tree: Any, delta: list[float]) -> list[float]:
-    total = [0.0] * tree.nv
-    for _, _, joint in tree.outward():
-        for k, a in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
-            total[k] += a * delta[k]
-    return total
 
 
 def place(model: fw.Model, seed: int = 1) -> tuple[Place, list[float]]:
@@ -139,10 +134,10 @@ def place(model: fw.Model, seed: int = 1) -> tuple[Place, list[float]]:
 @trees
 def test_quasi_newton_steps_answer_by_the_mass_matrix(name: str) -> None:
     model = TREES[name]
-    where, _ = place(model)
+    where, delta = place(model)
     e = np.random.default_rng(0).normal(size=model.nv)
-    M = fw.mass_matrix(model, np.array(where.q))
-    assert np.abs(M @ Answer(where)(list(e)) - e).max() <= 1e-11
+    M = fw.mass_matrix(model, fw.integrate(model, where.q, delta, 1.0))
+    assert np.abs(M @ Answer.after(where.tree, where.q, delta)(list(e)) - e).max() <= 1e-11
 
 
 @trees
@@ -169,7 +164,7 @@ def test_newton_converges_quadratically_and_quasi_newton_linearly(name: str) -> 
     where, delta = place(TREES[name])
     search = Search(where, 0.0)
     sizes: dict[str, list[float]] = {"newton": [], "riqn": []}
-    respond = Answer(where)
+    respond = Answer.after(where.tree, where.q, delta)
     for solver, errors in sizes.items():
         d = list(delta)
         for _ in range(4):

@@ -47,7 +47,8 @@ def test_newton_finds_what_quasi_newton_does_not() -> None:
     tree = model.over(float, lambda: None)
     at, moving = [float(x) for x in q], [float(x) for x in v]
     place = Place.at(tree, at, start(tree, at, moving, h, [0.0] * 30, None))
-    respond, delta = Answer(place), [h * x for x in moving]
+    delta = [h * x for x in moving]
+    respond = Answer.after(tree, at, delta)
     for _ in range(30):
         delta = [x - dx for x, dx in zip(delta, respond(drnea(place, delta).e), strict=True)]
     assert not drnea(place, delta).square ** 0.5 <= 1e-3 * max(map(abs, place.start))

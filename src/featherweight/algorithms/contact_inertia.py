@@ -121,13 +121,18 @@ def unit_force_response(tree: Tree, q: Sequence[Any], body: int, position: Vecto
     return response(tree, bodies, by_body(tree, [y.get(d, 0) for d in range(tree.nv)]))
 
 
-def joint_answers(tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any]) -> list[Any]:
-    """What each joint does if its parent rests, for forces τ at all joints: they are carried to the root, y = D⁻¹ t."""
+def joint_answers(
+    tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any], forces: Sequence[Force] | None = None
+) -> list[Any]:
+    """What each joint does if its parent rests, for forces τ at all joints, and forces on the bodies in their frames:
+    they are carried to the root, y = D⁻¹ t."""
     y: list[Any] = [0] * tree.nv
     p = tree.per_body()  # what the joints on a body hand on to it
     bodies_on = tree.bodies_on()
     pushed: dict[int, list[int]] = {first: [] for first in bodies_on}  # such bodies, by their own joint
     for i, parent, joint in tree.inward():
+        if forces is not None:
+            p[i] = Force.zero() - forces[i] if p[i] is None else p[i] - forces[i]
         own = pushed[joint.v.start]
         if p[i] is not None:
             own.append(i)
@@ -154,10 +159,11 @@ def by_body(tree: Tree, y: Sequence[Any]) -> dict[int, list[Any]]:
     return {i: list(y[joint.v]) for i, joint in enumerate(tree.joints) if i > 0}
 
 
-def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]]) -> list[Any]:
-    """M⁻¹ Jᵀ f from the answers y = D⁻¹ t of the joints on the way to the root: one outward pass over all joints."""
+def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]], world: Motion | None = None) -> list[Any]:
+    """M⁻¹ Jᵀ f from the answers y = D⁻¹ t of the joints on the way to the root: one outward pass over all joints. The
+    world may accelerate."""
     a: list[Any] = [0] * tree.nv
-    A = tree.per_body(Motion.zero())
+    A = tree.per_body(Motion.zero() if world is None else world)
     bodies_on = tree.bodies_on()
     for i, parent, joint in tree.outward():
         A_rigid = bodies.X[i] @ A[parent]

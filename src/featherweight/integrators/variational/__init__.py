@@ -1,8 +1,8 @@
 """A variational integrator in linear time (Lee, Liu, Park and Srinivasa, 2016), one step of its derivation a file.
 
 `logarithm`: from displacements to momenta; `drnea`: the equations of a step; `riqn`, `newton`, `broyden`: steps towards
-their solution; `guesses`, `solve`: the search for it; `legendre`: from velocities to momenta and back; `forces`:
-damping, friction, springs; and `variational`, which puts it together.
+their solution; `guesses`, `solve`, `rows`: the search for it; `legendre`, `ending`: from velocities to momenta and
+back; `forces`: damping, friction, springs; and `variational`, which puts it together.
 """
 
 from featherweight.integrators.variational.variational import Variational

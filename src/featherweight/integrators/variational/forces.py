@@ -26,6 +26,7 @@ class Braked:
     begin: Tree
     end: Tree
     late: list[Any]  # h d₁: what damping takes at the end is h d₁ δ
+    alike: bool  # both ends feel the same: nothing brakes
 
     @staticmethod
     def of(tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> Braked:
@@ -43,7 +44,8 @@ class Braked:
                     first[n], last[n] = first[n] + half, last[n] + half
             begin.append(replace(joint, armature=tuple(first)))
             end.append(replace(joint, armature=tuple(last)))
-        return Braked(replace(tree, joints=tuple(begin)), replace(tree, joints=tuple(end)), late)
+        alike = all(is_zero(x) for joint in tree.joints for x in (*joint.damping, *joint.friction))
+        return Braked(replace(tree, joints=tuple(begin)), replace(tree, joints=tuple(end)), late, alike)
 
 
 def _own_inertia(I: RigidInertia, joint: TreeJoint, q: Sequence[Any], n: int) -> Any:

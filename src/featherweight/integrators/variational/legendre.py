@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.algorithms.linear import is_zero
+from featherweight.integrators.variational.drnea import Trial
 from featherweight.model import Tree
 from featherweight.scalar import reciprocal
 from featherweight.spatial import Force
@@ -37,24 +39,38 @@ def start(
     return momentum
 
 
-def read_out(
-    tree: Tree, q: Sequence[Any], h: Any, after: Sequence[Force], momentum: Sequence[Any], forces: Sequence[Any],
-    external: Sequence[Force] | None,
-) -> list[Any]:  # fmt: skip
-    """v = M(q)⁻¹ p at the end of a step: forward dynamics of the impulses, at rest.
+def end_impulses(
+    tree: Tree, trial: Trial, h: Any, late: Sequence[Any], forces: Sequence[Any], external: Sequence[Force] | None
+) -> tuple[list[Any], list[Force]]:
+    """h p where a step ends, with half of all impulses but gravity's: at the joints, and on the bodies in their frames.
 
-    `after` and `momentum` are h times the momenta of bodies and joints; `forces` and `external` act for h/2 there.
+    Joints have the momenta of their motors, less what damping takes at the end, `late` δ; and less e, which the step
+    began with too much, so that what is left of the equations is not carried on. A damped joint has lost it by then.
     """
     half = 0.5 * h * h
-    pulled = replace(tree, gravity=tree.gravity * half)
-    pushed = after if external is None else [a + F * half for a, F in zip(after, external, strict=True)]
-    tau: list[Any] = [0] * tree.nv
-    for _, _, joint in tree.inward():
-        tau[joint.v] = [p + half * f for p, f in zip(momentum[joint.v], forces[joint.v], strict=True)]
+    impulses, pushed = list(trial.spun), list(trial.after)
+    for i, _, joint in tree.inward():
+        if external is not None:
+            pushed[i] = pushed[i] + external[i] * half
+        for k, armature in zip(joint.dofs, joint.armature, strict=True):
+            impulses[k] = impulses[k] + armature * trial.delta[k]
+            if joint.joint.leader is None:
+                rest = trial.e[k] if is_zero(late[k]) else 0
+                impulses[k] = impulses[k] + half * forces[k] - late[k] * trial.delta[k] - rest
+    return impulses, pushed
+
+
+def read_out(tree: Tree, q: Sequence[Any], h: Any, impulses: Sequence[Any], pushed: Sequence[Force]) -> list[Any]:
+    """v = M(q)⁻¹ p at the end of a step, by its `end_impulses`: forward dynamics of the impulses, at rest."""
+    pulled = replace(tree, gravity=tree.gravity * (0.5 * h * h))
     solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
-    moved, _ = solve(pulled, q, [0] * tree.nv, tau, pushed)
-    rate = reciprocal(h)
-    for _, _, joint in tree.outward():
-        if joint.joint.leader is None:
-            moved[joint.v] = [x * rate for x in moved[joint.v]]
-    return moved
+    moved, _ = solve(pulled, q, [0] * tree.nv, impulses, pushed)
+    return per_time(tree, moved, h)
+
+
+def per_time(tree: Tree, moved: Sequence[Any], h: Any) -> list[Any]:
+    """From h v to v, in a pass of this tree."""
+    rate, v = reciprocal(h), list(moved)
+    for k in tree.coordinates():
+        v[k] = moved[k] * rate
+    return v

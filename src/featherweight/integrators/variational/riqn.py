@@ -1,37 +1,52 @@
-"""Recursive impulse-based quasi-Newton steps: δ ← δ - M(q)⁻¹ e (Lee, Liu, Park and Srinivasa, 2016).
+"""Recursive impulse-based quasi-Newton steps: δ ← δ - M⁻¹ e (Lee, Liu, Park and Srinivasa, 2016).
 
-The Jacobian of the residual is the mass matrix at q, but for terms of the order of h. Its inverse is never formed: e is
-an impulse, and one articulated-body sweep says how the robot answers it: inward with the pass that makes e, outward
-with the pass that uses the answer. The articulated inertias are made once a step.
+The Jacobian of the residual is the mass matrix where the step begins, M(q), but for terms of the order of h. It is
+that where the step ends, M(q ⊕ δ), too, which comes nearer as |e| goes, and serves for the velocity there as well. Its
+inverse is never formed: e is an impulse, and one articulated-body sweep says how the robot answers it: inward with the
+pass that makes e, outward with the pass that uses the answer. The articulated inertias are made once a step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from featherweight.algorithms.articulated import articulated_bodies
+from featherweight import algorithms
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies
 from featherweight.algorithms.contact_inertia import by_body, joint_answers, response
-from featherweight.integrators.variational.drnea import Place
 from featherweight.model import Tree, joined
+from featherweight.spatial import Force, Motion
 
 
+@dataclass(frozen=True)
 class Answer:
-    """e ↦ M(q)⁻¹ e in two halves: y = inward(e), a number a coordinate, and M⁻¹ e = outward(y)."""
+    """b ↦ M(q)⁻¹ b in two halves: y = inward(b), a number a coordinate, and M⁻¹ b = outward(y)."""
 
-    def __init__(self, place: Place) -> None:
-        self.tree = joined(place.tree)
-        self.bodies = articulated_bodies(self.tree, place.q)
+    tree: Tree
+    q: Sequence[Any]
+    bodies: ArticulatedTree
 
-    def inward(self, e: Sequence[Any]) -> list[Any]:
-        return joint_answers(self.tree, self.bodies, e)
+    @staticmethod
+    def at(tree: Tree, q: Sequence[Any]) -> Answer:
+        tree = joined(tree)
+        return Answer(tree, q, articulated_bodies(tree, q))
 
-    def outward(self, y: Sequence[Any], along: Tree | None = None) -> list[Any]:
-        """As a pass of its own, or woven with the passes of another tree."""
+    @staticmethod
+    def after(tree: Tree, q: Sequence[Any], delta: Sequence[Any]) -> Answer:
+        """That of the robot at q ⊕ δ."""
+        q_after = algorithms.integrate(tree, q, delta)
+        return Answer.at(tree.moved(q, delta, q_after), q_after)
+
+    def inward(self, b: Sequence[Any], forces: Sequence[Force] | None = None) -> list[Any]:
+        """Of impulses b at the joints, and others on the bodies."""
+        return joint_answers(self.tree, self.bodies, b, forces)
+
+    def outward(self, y: Sequence[Any], along: Tree | None = None, world: Motion | None = None) -> list[Any]:
+        """As a pass of its own, or woven with the passes of another tree; the world may move too."""
         weave = None if along is None else along.weave
-        return response(replace(self.tree, weave=weave), self.bodies, by_body(self.tree, y))
+        return response(replace(self.tree, weave=weave), self.bodies, by_body(self.tree, y), world)
 
-    def __call__(self, e: Sequence[Any]) -> list[Any]:
+    def __call__(self, b: Sequence[Any]) -> list[Any]:
         """Both halves, each as a pass of its own."""
-        return self.outward(joint_answers(self.tree.apart(), self.bodies, e))
+        return self.outward(joint_answers(self.tree.apart(), self.bodies, b))

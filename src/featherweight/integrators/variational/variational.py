@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight import algorithms
-from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.integrator import Advanced, External, Integrator
-from featherweight.integrators.variational.drnea import Place
+from featherweight.integrators.variational.drnea import Place, Trial
+from featherweight.integrators.variational.ending import Ended
 from featherweight.integrators.variational.forces import Braked, with_springs
 from featherweight.integrators.variational.guesses import GUESSES, extrapolated, memory_size, remembered
-from featherweight.integrators.variational.legendre import read_out, start
-from featherweight.integrators.variational.solve import Found, Search
+from featherweight.integrators.variational.legendre import end_impulses, read_out, start
+from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.solve import Search
 from featherweight.model import Tree
 from featherweight.scalar import maximum, sqrt, where
+from featherweight.spatial import Force
 
 SOLVERS = ("riqn", "newton", "broyden")
 NEAR = 0.1  # |e| of a first δ that steps before this one suggest, over the largest impulse
@@ -82,27 +84,36 @@ class Variational(Integrator):
         relative = max(self.tolerance, ROUNDING * tree.depth**1.5)
         size = relative * largest if self.absolute is None else self.absolute * h
 
+        # where it ends: momentum again, and the other half of the impulses
+        def impulses(along: Tree, trial: Trial, q_after: Sequence[Any]) -> tuple[list[Any], list[Force]]:
+            own = replace(tree, weave=along.weave)
+            ahead = [2 * d / h - x for d, x in zip(trial.delta, v, strict=True)]  # v⁺ to second order
+            pushed = None if external is None else external(q_after, ahead)
+            return end_impulses(own, trial, h, braked.late, with_springs(own, q_after, tau), pushed)
+
+        def end(trial: Trial, answer: Answer) -> Ended:
+            return Ended(answer, answer.inward(*impulses(answer.tree, trial, answer.q)))
+
         # the step
-        search = Search(place, size * size + TINY)
+        shared = braked.alike and external is None and not tree.coupled  # the factors of M for e and for the velocity
+        search = Search(place, size * size + TINY, end if shared else None)
         found = getattr(search, self.solver)(first, self.iterations)
         if (self.solver, self.guess) != ("newton", "velocity"):
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
             found = search.rescued(found, near, lambda: self._scaled(tree, v, h), self.iterations)
-        delta = found.trial.delta
-
-        # where it ends
-        last = tree.woven()
+        delta, last = found.trial.delta, tree.woven()
+        if found.ended is not None:
+            ended = found.ended.unless(found.same, lambda: end(found.trial, search.answer_after(found.trial)))
+            ended = ended.placed(last, q, delta)
+            q_after, answers, v_after = ended.answer.q, ended.answer, ended.velocity(h, last)
+        else:
+            q_after, answers = algorithms.integrate(last, q, delta), search.answers
+            joints = replace(last, joints=braked.end.joints).moved(q, delta, q_after).joints
+            v_after = read_out(replace(tree, joints=joints), q_after, h, *impulses(tree, found.trial, q_after))
         if state:
-            kept = remembered(last, v, h, kept, delta, search.rest(found, last))
-        q_after = algorithms.integrate(last, q, delta)
-        end = replace(braked.end, joints=replace(last, joints=braked.end.joints).moved(q, delta, q_after).joints)
-        momentum = self._momentum(tree, found, braked.late)
-        ahead = [2 * d / h - x for d, x in zip(delta, v, strict=True)]  # v⁺ to second order, for what is pushed by it
-        pushed = None if external is None else external(q_after, ahead)
-        forces = with_springs(tree, q_after, tau)
-        v_after = read_out(end, q_after, h, found.trial.after, momentum, forces, pushed)
+            kept = remembered(last, v, h, kept, delta, found.rest(answers, last))
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
-        return Advanced(q_after, v_after, kept, found.iterations, error, search.good(found.trial))
+        return Advanced(list(q_after), v_after, kept, found.iterations, error, search.good(found.trial))
 
     def _guess(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any
@@ -124,20 +135,6 @@ class Variational(Integrator):
         for k in tree.coordinates():
             delta[k] = h * v[k]
         return delta
-
-    @staticmethod
-    def _momentum(tree: Tree, found: Found, late: Sequence[Any]) -> list[Any]:
-        """h times the momentum that joints have by themselves: of motors, less what damping takes at the end; and less
-        e, which the step began with too much, so that what is left of the equations is not carried on. A damped joint
-        has lost it by then."""
-        momentum = list(found.trial.spun)
-        for _, _, joint in tree.outward():
-            for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
-                momentum[k] = momentum[k] + armature * found.trial.delta[k]
-                if joint.joint.leader is None:
-                    rest = found.trial.e[k] if is_zero(late[k]) else 0
-                    momentum[k] = momentum[k] - late[k] * found.trial.delta[k] - rest
-        return momentum
 
 
 def _damping(tree: Tree) -> list[Any]:

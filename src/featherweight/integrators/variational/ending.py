@@ -1,0 +1,61 @@
+"""Where a step ends, q⁺ = q ⊕ δ: the momenta there, and the velocity that follows from them, h v = M(q⁺)⁻¹ (h p).
+
+Quasi-Newton steps answer with the factors of M(q⁺) too, for the first δ. Mostly the search ends with it: then all but
+one pass outward is made already, together with the trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from featherweight import algorithms
+from featherweight.algorithms.linear import Factored
+from featherweight.integrators.variational.legendre import per_time
+from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.rows import Row
+from featherweight.model import Tree
+from featherweight.scalar import repeat
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Articulated bodies at q⁺, and the answers y of their joints to the impulses there: the first half of h v."""
+
+    answer: Answer
+    y: list[Any]
+
+    def unless(self, same: Any, again: Callable[[], Ended]) -> Ended:
+        """This where it is the same, else another one, of which only the place is still missing."""
+        row = Row(self._parts())
+        self.answer.tree.mark()
+        parts = repeat(lambda _: row.of(again()._parts()), row.of(self._parts()), until=lambda _: same, at_most=1)
+        bodies, y = self.answer.bodies, list(self.y)
+        U, D = list(bodies.U), list(bodies.D)
+        for i, (columns, L, d_inverse, answers) in enumerate(row.back(parts), start=1):
+            U[i], D[i] = columns, Factored(L, D[i].d, d_inverse)
+            y[self.answer.tree.joints[i].v] = answers
+        return Ended(replace(self.answer, bodies=replace(bodies, U=U, D=D)), y)
+
+    def _parts(self) -> list[Any]:
+        """What the pass outward needs but for the place. Body after body, so that equal bodies can be equal code."""
+        bodies, parts = self.answer.bodies, []
+        for i, joint in enumerate(self.answer.tree.joints[1:], start=1):
+            parts.append([bodies.U[i], bodies.D[i].L, bodies.D[i].d_inverse, self.y[joint.v]])
+        return parts
+
+    def placed(self, tree: Tree, q: Sequence[Any], delta: Sequence[Any]) -> Ended:
+        """The same at q ⊕ δ, in the passes of this tree."""
+        q_after = algorithms.integrate(tree, q, delta)
+        at = replace(tree, joints=self.answer.tree.joints).moved(q, delta, q_after)
+        X, S = tree.per_body(), tree.per_body()
+        for i, _, joint in at.outward():
+            X[i], S[i] = joint.transform(q_after) @ tree.X_tree[i], joint.subspace(q_after)
+        return replace(self, answer=Answer(at, q_after, replace(self.answer.bodies, X=X, S=S)))
+
+    def velocity(self, h: Any, along: Tree) -> list[Any]:
+        """v after the step: the second half, as a pass of this tree. Gravity acts for h/2 there, too: instead of
+        pulling all bodies down, let the world move upward."""
+        world = self.answer.tree.gravity_field * (0.5 * h * h)
+        return per_time(along, self.answer.outward(self.y, along, world), h)

@@ -1,0 +1,69 @@
+"""Nested lists and tuples as rows of the numbers in them, which loops carry from turn to turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from featherweight.integrators.variational.drnea import Trial
+from featherweight.model import Tree
+from featherweight.scalar import known
+from featherweight.spatial import Force
+
+
+class Row:
+    """The numbers of something like this; what is known of it while tracing is known of all that are like it."""
+
+    def __init__(self, like: Any) -> None:
+        self.like = like
+        self.fixed = [x if x is not None and known(x) else None for x in _flat(like)]
+
+    def of(self, nested: Any) -> list[Any]:
+        return [x for x, fixed in zip(_flat(nested), self.fixed, strict=True) if fixed is None]
+
+    def back(self, values: Sequence[Any]) -> Any:
+        given = iter(values)
+        return _like(self.like, iter([next(given) if fixed is None else fixed for fixed in self.fixed]))
+
+
+class TrialRow(Row):
+    """Of a trial, |e|² first, without what only a Newton step needs; with a further number for each coordinate, if
+    there is one. Body after body, so that equal bodies can be equal code."""
+
+    def __init__(self, tree: Tree, trial: Trial, further: Sequence[Any] | None = None) -> None:
+        self.nv = tree.nv
+        self.own = [joint.v if joint.joint.leader is None else slice(0, 0) for joint in tree.joints[1:]]
+        super().__init__(self._nested(trial, further))
+
+    def of_trial(self, trial: Trial, further: Sequence[Any] | None = None) -> list[Any]:
+        return self.of(self._nested(trial, further))
+
+    def trial(self, values: Sequence[Any]) -> tuple[Trial, list[Any]]:
+        """The trial, and what was given further."""
+        square, upright, bodies = self.back(values)
+        lists: list[list[Any]] = [[0] * self.nv for _ in range(4)]
+        after = [Force.zero()]
+        for v, (numbers, force) in zip(self.own, bodies, strict=True):
+            for own, part in zip(lists, numbers, strict=False):
+                own[v] = part
+            after.append(force)
+        delta, e, spun, further = lists
+        return Trial(delta, e, square, upright, after, spun, [], []), further
+
+    def _nested(self, trial: Trial, further: Sequence[Any] | None) -> list[Any]:
+        lists = [trial.delta, trial.e, trial.spun, *([] if further is None else [further])]
+        bodies = [[[x[v] for x in lists], force] for v, force in zip(self.own, trial.after[1:], strict=True)]
+        return [trial.square, trial.upright, bodies]
+
+
+def _flat(x: Any) -> list[Any]:
+    return [number for part in x for number in _flat(part)] if isinstance(x, (list, tuple)) else [x]
+
+
+def _like(x: Any, numbers: Iterator[Any]) -> Any:
+    """These numbers in lists and tuples like x."""
+    if isinstance(x, list):
+        return [_like(part, numbers) for part in x]
+    if isinstance(x, tuple):
+        return type(x)(*[_like(part, numbers) for part in x])
+    return next(numbers)
