@@ -1,9 +1,9 @@
 """Recursive impulse-based quasi-Newton steps: δ ← δ - M⁻¹ e (Lee, Liu, Park and Srinivasa, 2016).
 
 The Jacobian of the residual is the mass matrix where the step begins, M(q), but for terms of the order of h. It is
-that where the step ends, M(q ⊕ δ), too, which comes nearer as |e| goes, and serves for the velocity there as well. Its
-inverse is never formed: e is an impulse, and one articulated-body sweep says how the robot answers it: inward with the
-pass that makes e, outward with the pass that uses the answer. The articulated inertias are made once a step.
+that where the step ends, M(q ⊕ δ), too, which serves for the velocity there as well. Its inverse is never formed: e is
+an impulse, and one articulated-body sweep says how the robot answers it: inward with the pass that makes e, outward
+with the pass that uses the answer. The articulated inertias are made once a step.
 """
 
 from __future__ import annotations
