@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from cli.command_line import call, run
+
 GOOD = """<robot name="arm">
   <link name="base"/>
   <link name="upper"><inertial><mass value="1.5"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
@@ -19,11 +21,6 @@ GOOD = """<robot name="arm">
   <gazebo/>
 </robot>"""
 BAD = GOOD.replace('ixx="1"', 'ixx="9"').replace('lower="-1"', 'lower="5"')
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "featherweight", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture
@@ -48,28 +45,28 @@ def test_info_tells_tree_masses_joints_and_what_was_merged(good: str) -> None:
 
 
 def test_info_as_json(good: str) -> None:
-    facts = json.loads(run("info", good, "--json", "--base", "free").stdout)
+    facts = json.loads(call("info", good, "--json", "--base", "free").stdout)
     assert (facts["nq"], facts["nv"], facts["mass"]) == (8, 7, 1.5)
     assert facts["joints"][1]["upper"] == [2.0]
 
 
 @pytest.mark.parametrize("name", ["mini_cheetah", "humanoid", "cartpole"])
 def test_info_knows_built_in_models(name: str) -> None:
-    assert run("info", name).returncode == 0
+    assert call("info", name).returncode == 0
 
 
 def test_lint_of_a_good_file(good: str) -> None:
-    result = run("lint", good)
+    result = call("lint", good)
     assert result.returncode == 0
     assert "0 to mend, 1 to know" in " ".join(result.stdout.split())
 
 
 def test_lint_lists_all_findings_with_their_lines(bad: str) -> None:
-    result = run("lint", bad, "--json")
+    result = call("lint", bad, "--json")
     assert result.returncode == 1
     findings = {(f["level"], f["line"]) for f in json.loads(result.stdout)}
     assert findings == {("wrong", 3), ("error", 6), ("note", 8)}
-    assert "triangle inequality" in " ".join(run("lint", bad).stdout.split())
+    assert "triangle inequality" in " ".join(call("lint", bad).stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -83,7 +80,7 @@ def test_lint_lists_all_findings_with_their_lines(bad: str) -> None:
     ],
 )
 def test_bad_input_gives_status_2_and_no_traceback(arguments: tuple[str, ...], text: str) -> None:
-    result = run(*arguments)
+    result = call(*arguments)
     assert "Traceback" not in result.stderr + result.stdout
     assert result.returncode == 2
     assert text in result.stderr
@@ -98,13 +95,13 @@ def test_a_bad_file_is_explained_in_one_line(bad: str) -> None:
 
 
 def test_bench_measures(good: str) -> None:
-    rows = json.loads(run("bench", good, "--base", "fixed", "--json").stdout)
+    rows = json.loads(call("bench", good, "--base", "fixed", "--json").stdout)
     assert {row["function"] for row in rows} >= {"forward_dynamics", "mass_matrix"}
     assert all(row["single_s"] > 0 for row in rows)
 
 
 def test_a_robot_that_cannot_be_computed_is_explained(good: str) -> None:
-    result = run("bench", good)  # free, with a base that has no mass
+    result = call("bench", good)  # free, with a base that has no mass
     assert result.returncode == 2
     assert "singular" in result.stderr
     assert "Traceback" not in result.stderr
@@ -119,6 +116,18 @@ def test_without_its_libraries_it_says_what_to_install() -> None:
 
 @pytest.mark.parametrize("command", [(), ("info",), ("lint",), ("bench",)])
 def test_help_everywhere(command: tuple[str, ...]) -> None:
-    result = run(*command, "--help")
+    result = call(*command, "--help")
     assert result.returncode == 0
     assert "Usage" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(("--help",), 0), (("info", "nothing.urdf"), 2), (("dance",), 2), (("bench", "ARM"), 2)]
+)
+def test_a_process_of_its_own_tells_the_same(good: str, arguments: tuple[str, ...], status: int) -> None:
+    """So that the other tests may do without one."""
+    arguments = tuple(a.replace("ARM", good) for a in arguments)
+    alone, here = run(*arguments), call(*arguments)
+    assert alone.returncode == here.returncode == status
+    assert alone.stdout == here.stdout
+    assert alone.stderr == here.stderr

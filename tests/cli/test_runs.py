@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import featherweight as fw
+from cli.command_line import call, run
 from featherweight.cli.starts import start
 
 pytest.importorskip("rich")
-
-
-def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "featherweight", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +34,7 @@ def test_simulate_tells_status_energy_slip_solver_and_speed(tmp_path: Path) -> N
 
 def test_simulate_as_json_with_options() -> None:
     options = ("--duration", 0.5, "--integrator", "rk4", "--set", "hinge=0.5", "--record-every", 10, "--json")
-    result = run("simulate", "pendulum", *options)
+    result = call("simulate", "pendulum", *options)
     facts = json.loads(result.stdout)
     assert facts["status"] == "OK"
     assert facts["energy_start"] == pytest.approx(facts["energy_end"], abs=1e-9)
@@ -52,14 +46,14 @@ def test_simulate_as_json_with_options() -> None:
     ("robot", "name"), [("mini_cheetah", "trot"), ("mini_cheetah", "stand"), ("humanoid", "balance")]
 )
 def test_simulate_with_a_controller_by_name(robot: str, name: str) -> None:
-    result = run("simulate", robot, "--duration", 0.05, "--controller", name, "--json")
+    result = call("simulate", robot, "--duration", 0.05, "--controller", name, "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["status"] == "OK"
 
 
 def test_simulate_with_a_controller_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def push(t, q, v):\n    return 0 * v + 2.5\n")
-    result = run("simulate", "pendulum", "--duration", 0.1, "--controller", f"{tmp_path / 'mine.py'}:push", "--json")
+    result = call("simulate", "pendulum", "--duration", 0.1, "--controller", f"{tmp_path / 'mine.py'}:push", "--json")
     assert json.loads(result.stdout)["largest_joint_force"] == 2.5
 
 
@@ -73,7 +67,7 @@ def test_a_run_that_fails_is_told_with_status_1(tmp_path: Path) -> None:
 
 def test_simulate_writes_a_report(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    result = run("simulate", "double_pendulum", "--duration", 0.2, "--report", tmp_path / "page.html")
+    result = call("simulate", "double_pendulum", "--duration", 0.2, "--report", tmp_path / "page.html")
     assert result.returncode == 0, result.stderr
     text = (tmp_path / "page.html").read_text()
     for part in ("<h1>double_pendulum</h1>", "data:image/gif;base64,", "data:image/png;base64,", "energy", "OK"):
@@ -82,7 +76,7 @@ def test_simulate_writes_a_report(tmp_path: Path) -> None:
 
 
 def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
-    result = run("view", saved, saved, "--export", tmp_path / "two.html")
+    result = call("view", saved, saved, "--export", tmp_path / "two.html")
     assert result.returncode == 0, result.stderr
     assert "<title>swing | swing</title>" in (tmp_path / "two.html").read_text()
 
@@ -113,7 +107,7 @@ def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_gives_one_line_and_status_2(arguments: tuple[str, ...], text: str) -> None:
-    result = run(*arguments)
+    result = call(*arguments)
     assert result.returncode == 2
     assert text in result.stderr
     assert result.stderr.count("\n") == 1, result.stderr
@@ -121,8 +115,8 @@ def test_bad_input_gives_one_line_and_status_2(arguments: tuple[str, ...], text:
 
 def test_what_a_trajectory_is_no_good_for_is_told(saved: Path) -> None:
     results = {
-        "is a trajectory, expected a robot": run("simulate", saved),
-        "its states have 2 coordinates, 'humanoid' has 38: another robot": run("view", saved, "--model", "humanoid"),
+        "is a trajectory, expected a robot": call("simulate", saved),
+        "its states have 2 coordinates, 'humanoid' has 38: another robot": call("view", saved, "--model", "humanoid"),
     }
     for text, result in results.items():
         assert result.returncode == 2
@@ -133,7 +127,7 @@ def test_what_a_trajectory_is_no_good_for_is_told(saved: Path) -> None:
 @pytest.mark.parametrize(("code", "told"), [("f = 1 +", "SyntaxError"), ("\nf = 1 / 0", "line 2: ZeroDivisionError")])
 def test_a_controllers_file_that_cannot_be_run_is_told(tmp_path: Path, code: str, told: str) -> None:
     (tmp_path / "mine.py").write_text(code)
-    result = run("simulate", "pendulum", "--controller", f"{tmp_path / 'mine.py'}:f")
+    result = call("simulate", "pendulum", "--controller", f"{tmp_path / 'mine.py'}:f")
     assert result.returncode == 2
     assert f"mine.py cannot be run: {told}" in result.stderr
     assert result.stderr.count("\n") == 1, result.stderr
@@ -151,7 +145,7 @@ def test_view_on_a_port_in_use_says_so(saved: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"no trajectory", b"\0" * 5000])
 def test_view_of_a_wrong_file_names_it(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "wrong.fw").write_bytes(content)
-    result = run("view", tmp_path / "wrong.fw")
+    result = call("view", tmp_path / "wrong.fw")
     assert result.returncode == 2
     assert "wrong.fw" in result.stderr
     assert result.stderr.count("\n") == 1, result.stderr
@@ -160,7 +154,7 @@ def test_view_of_a_wrong_file_names_it(tmp_path: Path, content: bytes) -> None:
 def test_a_file_of_another_version_is_told(saved: Path, tmp_path: Path) -> None:
     later = saved.read_bytes().replace(b"recording 1.0", b"recording 2.0")
     (tmp_path / "later.fw").write_bytes(later)
-    result = run("view", tmp_path / "later.fw")
+    result = call("view", tmp_path / "later.fw")
     assert result.returncode == 2
     assert "it says 'featherweight recording 2.0', of another version" in result.stderr
 

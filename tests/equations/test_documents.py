@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 import sympy
 
 import featherweight as fw
+from cli.command_line import call, run
 from equations.mechanisms import L, cartpole, double_pendulum, planar_arm, six_axes, skew_arm, top
 from featherweight import equations
 from featherweight.equations import Damper, JointSpring, Spring
@@ -121,14 +120,9 @@ def test_large_equations_are_written_with_shared_pieces() -> None:
 # ---- the command line
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "featherweight", "derive", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
-
 def test_derive_writes_a_report(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    result = run("cartpole", "--method", "all", "-o", str(path))
+    result = run("derive", "cartpole", "--method", "all", "-o", str(path))
     assert result.returncode == 0, result.stderr
     text = path.read_text()
     for wanted in (
@@ -146,20 +140,20 @@ def test_derive_writes_a_report(tmp_path: Path) -> None:
 
 def test_derive_a_file_with_symbols(tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(ARM)
-    result = run(str(tmp_path / "arm.urdf"), "--json", "--symbol", "upper.mass", "--symbol", "upper.com")
+    result = call("derive", str(tmp_path / "arm.urdf"), "--json", "--symbol", "upper.mass", "--symbol", "upper.com")
     assert result.returncode == 0, result.stderr
     facts = json.loads(result.stdout)
     assert facts["parameters"] == ["c_upper_z", "m_upper"]
     assert facts["equations"]["M"] == "[[c_upper_z**2*m_upper + 1]]"
     assert [a["symbolic"] for a in facts["agreement"]] == [True, True]
-    result = run(str(tmp_path / "arm.urdf"), "-o", str(tmp_path / "arm.html"))
+    result = call("derive", str(tmp_path / "arm.urdf"), "-o", str(tmp_path / "arm.html"))
     assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("suffix", [".md", ".tex"])
 def test_derive_writes_other_formats(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"pendulum{suffix}"
-    assert run("pendulum", "--method", "lagrange", "-o", str(path)).returncode == 0
+    assert call("derive", "pendulum", "--method", "lagrange", "-o", str(path)).returncode == 0
     assert r"\theta" in path.read_text()
 
 
@@ -174,7 +168,7 @@ def test_derive_writes_other_formats(tmp_path: Path, suffix: str) -> None:
     ],
 )
 def test_derive_gives_one_line_and_status_2(arguments: tuple[str, ...], message: str) -> None:
-    result = run(*arguments)
+    result = call("derive", *arguments)
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
