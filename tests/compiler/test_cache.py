@@ -104,7 +104,7 @@ def test_two_processes_write_the_same_names_and_bytes(tmp_path):
     for run in runs:
         output(run)
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
-    assert len(contents(tmp_path / "1")) == 2  # the kernel, and the support module
+    assert len(contents(tmp_path / "1")) == 3  # the kernel, the support module, the entry point
 
 
 def test_four_processes_at_once_leave_only_whole_entries(tmp_path, monkeypatch):
@@ -112,7 +112,7 @@ def test_four_processes_at_once_leave_only_whole_entries(tmp_path, monkeypatch):
     assert [output(run)[1] for run in runs] == [RIGHT.hex()] * 4
     use(monkeypatch, tmp_path / "cache")
     names = list(contents(tmp_path / "cache"))
-    assert len(names) == 2  # the kernel, and the support module
+    assert len(names) == 3  # the kernel, the support module, the entry point
     assert None not in map(cache.read, names)
     assert compute() == (RIGHT, True)
 
@@ -191,21 +191,25 @@ def test_damaged_entries_are_compiled_anew_and_replaced(tmp_path, monkeypatch):
         assert compute() == (RIGHT, True)
 
 
-def test_a_damaged_or_missing_support_module_is_compiled_anew_and_replaced(tmp_path, monkeypatch):
-    """Kernels are linked against it: what stands in the cache must not decide whether they run."""
+def test_damaged_or_missing_shared_modules_are_compiled_anew_and_replaced(tmp_path, monkeypatch):
+    """Kernels need them, the support module and the entry point: what stands in the cache must not decide whether they
+    run."""
     directory = use(monkeypatch, tmp_path / "cache")
     compute()
     kernel = only_entry(directory)
     assert output(process(directory)) == ["True", RIGHT.hex()]
-    (support,) = set(directory.iterdir()) - {kernel}
-    whole = support.read_bytes()
-    for damaged in (b"", whole[:-100], whole[:-100] + bytes(100)):
-        support.write_bytes(damaged)
+    shared = set(directory.iterdir()) - {kernel}
+    assert len(shared) == 2
+    whole = contents(directory)
+    for damage in (lambda data: b"", lambda data: data[:-100], lambda data: data[:-100] + bytes(100)):
+        for path in shared:
+            path.write_bytes(damage(whole[path.name]))
         assert output(process(directory)) == ["True", RIGHT.hex()]
-        assert support.read_bytes() == whole
-    support.unlink()
+        assert contents(directory) == whole
+    for path in shared:
+        path.unlink()
     assert output(process(directory)) == ["True", RIGHT.hex()]
-    assert support.read_bytes() == whole
+    assert contents(directory) == whole
 
 
 @posix
@@ -279,6 +283,7 @@ def test_a_joint_of_another_package_is_not_cached(tmp_path, monkeypatch):
         def subspace(self, q):
             return tuple(s * 2.0 for s in super().subspace(q))
 
+    fw.forward_dynamics(fw.robots.chain(1), [0.3], [0.1], [0.2])  # has loaded all that kernels share
     directory = use(monkeypatch, tmp_path / "cache")
     bob = fw.Inertia.point(1, (0, 0, 1))
     model = fw.Builder().add_body("a", joint=Geared("y"), inertia=bob).build()

@@ -7,8 +7,9 @@ import pytest
 
 from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
+from featherweight.compiler.entry import emit_entry
 from featherweight.compiler.mailbox import emit_handover
-from featherweight.compiler.support import emit_support
+from featherweight.compiler.support import attributes, emit_support
 from featherweight.compiler.target import Target
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 from featherweight.scalar import lookup
@@ -98,8 +99,19 @@ def test_code_for_other_machines_needs_nothing_from_outside(name, lanes):
         assert undefined == set()
     for each in (KERNEL, REPEATS):
         defined, undefined = symbols(target.object_code(each.ir(width, target)))
-        assert {"run", "entry"} <= defined
+        assert {"run", "rows"} <= defined
         assert undefined <= support
+
+
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_entry_point_needs_nothing_from_outside(name, batch):
+    target = TARGETS[name]
+    shapes = [argument.shape for argument in KERNEL.inputs]
+    text = emit_entry(shapes, KERNEL.outputs, batch) + attributes(target)
+    defined, undefined = symbols(target.object_code(text))
+    assert "entry" in defined
+    assert undefined == set()
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -10,6 +10,8 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler.fastcall import _numpy_api
+from featherweight.compiler.kernel import Argument, Kernel
+from featherweight.compiler.target import host
 
 pytestmark = pytest.mark.skipif(_numpy_api() is None, reason="no native entry point on this Python or NumPy")
 
@@ -43,6 +45,10 @@ ONE = one_entry(MODEL)
 BATCH = batch_entry(MODEL)
 
 
+def bob(mass):
+    return fw.Inertia.point(mass, (0, 0, 1))
+
+
 class Subclass(np.ndarray):
     pass
 
@@ -63,6 +69,34 @@ def test_plain_arrays_go_through_and_give_the_kernels_bits(name):
     slow = getattr(fw, name)(MODEL, *(a.tolist() for a in arrays))
     assert result.shape == slow.shape
     assert result.tobytes() == slow.tobytes()
+
+
+def test_kernels_of_the_same_shapes_share_compiled_code_and_nothing_else(monkeypatch):
+    light, heavy = (fw.Builder().add_body("a", joint=fw.joints.Revolute("y"), inertia=bob(m)).build() for m in (1, 3))
+    q, v, tau = [0.4], [0.0], [6.0]
+    first = fw.inverse_dynamics(light, q, v, tau), fw.forward_dynamics(light, q, v, tau)
+    monkeypatch.setattr("featherweight.compiler.entry.emit_entry", None)
+    second = fw.inverse_dynamics(heavy, q, v, tau), fw.forward_dynamics(heavy, q, v, tau)
+    arrays = [np.array(x) for x in (q, v, tau)]
+    for model, (force, acceleration) in ((light, first), (heavy, second)):
+        assert model._entries["inverse_dynamics"](*arrays).tobytes() == force.tobytes()
+        assert model._entries["forward_dynamics"](*arrays).tobytes() == acceleration.tobytes()
+    assert second[0] == pytest.approx(3 * first[0])
+
+
+def test_each_kernel_knows_how_many_rows_are_worth_threads(monkeypatch):
+    """Of a function that takes three times as long, a third of the rows."""
+    asked = []
+    monkeypatch.setattr("featherweight.compiler.code.Code.run_many", lambda code, call: asked.append(code))
+    for cost in (2_500, 7_500):
+        kernel = Kernel("double", [Argument("x", (1,), "1")], [(1,)], lambda x, *_: ([[2 * x[0][0]]], 0), lambda _: "")
+        code = kernel.code(host().width)
+        code.cost = cost
+        few, entry = 1_000_000 // cost, kernel.entry(batch=True)
+        assert entry(np.ones((few, 1))).tolist() == [[2.0]] * few
+        assert asked == []
+        entry(np.ones((few + 1, 1)))
+        assert asked.pop() is code
 
 
 def test_the_public_function_takes_the_entry_point(monkeypatch):

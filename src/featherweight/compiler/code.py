@@ -30,7 +30,7 @@ class Code:
         width: int,
         fingerprint: str | None,
         emit: Callable[[Target], tuple[Plan, str]],
-        symbols: tuple[str, ...] = ("entry",),
+        symbols: tuple[str, ...] = ("rows",),
     ) -> None:
         target = host()
         name = cache_key(target, fingerprint, str(width)) if fingerprint is not None else None
@@ -60,6 +60,11 @@ class Code:
         self._workspaces: list[np.ndarray] = []  # not in use: calls from several Python threads have one each
         if name and stored is None:
             cache.write(name, facts, object_code)
+
+    @property
+    def few(self) -> int:
+        """So many rows are not worth a thread."""
+        return max(2, WORTH_A_THREAD // self.cost)
 
     def workspace(self) -> np.ndarray:
         """Zeroed, on a cache line, with the literal block written."""

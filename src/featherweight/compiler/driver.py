@@ -205,7 +205,7 @@ def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: b
         else f"%mask = bitcast {lanes.bool} %some to i{lanes.width}\n  %any = icmp ne i{lanes.width} %mask, 0"
     )
     return f"""
-define internal i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end) noinline #0 {{
+define dso_local i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end) noinline #0 {{
 entry:
   %mode = call i64 @enter_float_mode()
   {f"call void @touch_stack(i64 {STACK_PAGES})" if windows else ""}

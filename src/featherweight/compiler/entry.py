@@ -1,13 +1,12 @@
 """The native entry point: one call from Python in a microsecond.
 
-Beside each kernel stands a function with CPython's fast-call signature. It checks type,
-dtype, shape and layout of its arguments by reading the array headers (NumPy keeps them stable for
-compiled extensions), makes the results through NumPy's C API, and runs the kernel. Anything
-unusual (a list, another dtype, a NaN) makes it return None: the caller then takes the slow path,
-which explains or converts.
+It is a function with CPython's fast-call signature. It checks type, dtype, shape and layout of its
+arguments by reading the array headers (NumPy keeps them stable for compiled extensions), makes the
+results through NumPy's C API, and runs the kernel. Anything unusual (a list, another dtype, a NaN)
+makes it return None: the caller then takes the slow path, which explains or converts.
 
-No process address stands in the code, so that it can be cached: addresses come in a context, the
-`self` of the function.
+No process address stands in the code, nor anything of a kernel but its shapes, so that it can be cached
+and all kernels of these shapes share it: the rest comes in a context, the `self` of the function.
 
 For one state each result has two arrays that the function keeps. Where the caller has dropped one (nothing
 but we refers to it), it is handed out again: making an array takes longer than computing many a result.
@@ -15,15 +14,18 @@ but we refers to it), it is handed out again: making an array takes longer than 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from featherweight.compiler.calls import ARRAYS, COUNT, STATUS
 from featherweight.compiler.memory import LARGE
 
+Shapes = Sequence[tuple[int, ...]]
+
 # words of the context
 NAMES = (
     *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
-    *("many", "call1", "integer", "off", "kept", "places"),
+    *("many", "call1", "integer", "off", "kept", "places", "run", "few"),
 )
 KEPT = 2  # arrays of each result: one may still be held when the next is made
 KEPT_BYTES = 1 << 16  # of a result: for larger ones making an array does not count
@@ -34,14 +36,13 @@ PLAIN = 0x101  # C-contiguous and aligned
 OWN = PLAIN | 0x404  # with memory of its own, writeable
 
 
-def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], few: int) -> str:
+def emit_entry(inputs: Shapes, outputs: Shapes, batch: bool) -> str:
     """`@entry(self, args, nargs)` for inputs and outputs of these shapes.
 
-    With `few` = 1 it takes one state. Otherwise it takes batches with one leading axis, where an argument
-    without that axis serves all rows. Up to `few` rows run at once; more are worth threads, and go to a
-    Python function with the address of the call, which returns None if all rows are good.
+    It takes one state; or batches with one leading axis, where an argument without that axis serves all
+    rows. Up to `few` rows run at once; more are worth threads, and go to a Python function with the
+    address of the call, which returns None if all rows are good.
     """
-    batch = few > 1
     lines = [*load_context(), "%rows0 = add i64 0, -1", f"%enough = icmp eq i64 %nargs, {len(inputs)}"]
     lines += ["%isoff = load i64, ptr %off", "%ison = icmp eq i64 %isoff, 0", "%right = and i1 %enough, %ison"]
     lines += ["br i1 %right, label %arg0, label %slow"]
@@ -59,9 +60,7 @@ def emit_entry(inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]], fe
     lines += make_results(outputs, [rows] * batch)
     strides = [f"%stride{k}" if batch else "0" for k in range(len(inputs))]
     lines += ["go:", *_fill_call(rows, strides, outputs)]
-    lines += (
-        _run_rows(rows, few, len(outputs)) if batch else ["%bad = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 1)"]
-    )
+    lines += _run_rows(rows, len(outputs)) if batch else ["%bad = call i64 %run(ptr %call, ptr %ws, i64 0, i64 1)"]
     lines += [
         "%isbad = icmp ne i64 %bad, 0",
         "br i1 %isbad, label %drop, label %give",
@@ -98,13 +97,14 @@ def decline(results: int) -> list[str]:
     return lines
 
 
-def _run_rows(rows: str, few: int, results: int) -> list[str]:
+def _run_rows(rows: str, results: int) -> list[str]:
     """%bad = whether a row is bad, after running few rows here, or handing many to Python and its threads."""
     return [
-        f"%isfew = icmp sle i64 {rows}, {few}",
+        "%most = ptrtoint ptr %few to i64",
+        f"%isfew = icmp sle i64 {rows}, %most",
         "br i1 %isfew, label %here, label %there",
         "here:",
-        f"%badhere = call i64 @rows(ptr %call, ptr %ws, i64 0, i64 {rows})",
+        f"%badhere = call i64 %run(ptr %call, ptr %ws, i64 0, i64 {rows})",
         "br label %ran",
         "there:",
         "%where = call ptr %integer(ptr %call)",
@@ -125,7 +125,7 @@ def _run_rows(rows: str, few: int, results: int) -> list[str]:
     ]
 
 
-def _fill_call(rows: str, strides: list[str], outputs: list[tuple[int, ...]]) -> list[str]:
+def _fill_call(rows: str, strides: list[str], outputs: Shapes) -> list[str]:
     """Write the words of a call: rows, then pointer and stride of each input %x{k} and result %o{j}."""
     lines = []
     for word, value in ((COUNT, rows), (STATUS, "0")):
@@ -145,7 +145,7 @@ def _fill_call(rows: str, strides: list[str], outputs: list[tuple[int, ...]]) ->
     return lines
 
 
-def make_results(outputs: list[tuple[int, ...]], rows: list[str]) -> list[str]:
+def make_results(outputs: Shapes, rows: list[str]) -> list[str]:
     """From `make0` to `go`: an array %o{j} for each result, one of those kept or a new one; with so many rows."""
     lines = []
     for j, shape in enumerate(outputs):

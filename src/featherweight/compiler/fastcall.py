@@ -54,12 +54,16 @@ def make_entry(
     workspace: np.ndarray,
     library: Any,
     outputs: tuple[tuple[int, ...], ...],
+    *,
+    run: int = 0,
     many: Callable[[int], bool | None] | None = None,
+    few: int = 0,
     places: ctypes.Array[ctypes.c_int64] | None = None,
 ) -> Any:
     """A builtin function at this address; None where the layout of objects is not the one we know.
 
-    `many` is for batches that are worth threads, `places` (call and workspace) for the step of a loop.
+    `run` is the address of a kernel's `@rows`, `many` is for batches of more than `few` rows, which are worth threads,
+    `places` (call and workspace) for the step of a loop.
     """
     table = _numpy_api()
     if table is None:
@@ -87,6 +91,8 @@ def make_entry(
         "off": ctypes.addressof(OFF),
         "kept": results.ctypes.data,
         "places": 0 if places is None else ctypes.addressof(places),
+        "run": run,
+        "few": few,
     }
     context = np.array([addresses[n] for n in NAMES], dtype=np.uintp).view(_Context)
     context.owner = (workspace, library, many, kept, results, places)

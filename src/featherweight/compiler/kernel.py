@@ -22,6 +22,7 @@ from featherweight.compiler.code import Code
 from featherweight.compiler.graph import Graph
 from featherweight.compiler.memory import empty
 from featherweight.compiler.node import Node
+from featherweight.compiler.shared import entry_point
 from featherweight.compiler.target import Target, compiling, host
 
 if TYPE_CHECKING:
@@ -167,13 +168,16 @@ class Kernel:
         code = self.code(host().width if batch else 1)
         with compiling:
             if code.entry is None:
+                shapes = tuple(a.shape for a in self.inputs)
                 code.entry = make_entry(
-                    code.library["entry"],
+                    entry_point(shapes, self.outputs, batch, host()),
                     self.name,
                     code.workspace(),
                     code.library,
                     self.outputs,
-                    code.run_many if batch else None,
+                    run=code.library["rows"],
+                    many=code.run_many if batch else None,
+                    few=code.few,
                 )
             return code.entry
 

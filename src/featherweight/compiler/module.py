@@ -1,13 +1,11 @@
-"""One LLVM module: a plan for one lane or a pack, its driver, and the native entry point."""
+"""One LLVM module: a plan for one lane or a pack, and its driver."""
 
 from __future__ import annotations
 
 from math import prod
 
-from featherweight.compiler.calls import WORTH_A_THREAD
 from featherweight.compiler.driver import emit_driver
 from featherweight.compiler.emit import ALIAS_METADATA, LINE, Lanes, emit_steps
-from featherweight.compiler.entry import emit_entry
 from featherweight.compiler.plan import Plan
 from featherweight.compiler.support import attributes, intrinsics, support_in_module
 from featherweight.compiler.target import Target
@@ -22,10 +20,10 @@ NEAR = 1 << 15  # bytes; workspace and rows that are in the first cache together
 def emit_module(
     plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target: Target, loop: tuple[int, int, int] | None = None
 ) -> str:
-    """IR text with `@run` and `@entry`. The plan's last output is the check.
+    """IR text with `@run` and `@rows`. The plan's last output is the check.
 
     With `loop` (how many of the inputs are carry, how many are given for each step, of how much of the carry a history
-    is kept) `@run` repeats the plan, and there is no entry.
+    is kept) they repeat the plan.
     """
     lanes, native = Lanes(width), Lanes(target.width)
     in_blocks = [(prod(shape), plan.base["input", k]) for k, shape in enumerate(inputs)]
@@ -43,7 +41,6 @@ def emit_module(
             "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
             emit_steps(plan, lanes, *early),
             emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs, plan.zero),
-            "" if loop else emit_entry(inputs, outputs, 1 if width == 1 else max(2, WORTH_A_THREAD // plan.cost)),
             attributes(target),
             ALIAS_METADATA,
         )

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from featherweight.compiler import cache
 from featherweight.compiler.target import Library, Target, llvm_version
 
+Shapes = tuple[tuple[int, ...], ...]
+
 
 @functools.cache
 def support(width: int, target: Target) -> dict[str, int]:
@@ -22,6 +24,19 @@ def support(width: int, target: Target) -> dict[str, int]:
         return emit_support(width, target)
 
     return load(f"support {width} of {target.width}", target, emit)
+
+
+@functools.cache
+def entry_point(inputs: Shapes, outputs: Shapes, batch: bool, target: Target) -> int:
+    """Address of the native entry point for one state or a batch, with arguments and results of these shapes."""
+
+    def emit() -> str:
+        from featherweight.compiler.entry import emit_entry
+        from featherweight.compiler.support import attributes
+
+        return emit_entry(inputs, outputs, batch) + attributes(target)
+
+    return load(f"entry {inputs} {outputs} {batch}", target, emit)["entry"]
 
 
 def load(name: str, target: Target, emit: Callable[[], str]) -> dict[str, int]:
