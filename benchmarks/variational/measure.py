@@ -132,7 +132,7 @@ def search() -> dict[str, Any]:
     tree = model.over(float, lambda: None)
     at, moving = [float(x) for x in q], [float(x) for x in v]
     place = Place.at(tree, at, start(tree, at, moving, DT, [0.0] * 50, None))
-    newton = Search(place, 0.0)._direction
+    newton = Search(place, 0.0, 0.0)._direction
     result: dict[str, Any] = {}
     for guess, first in (("velocity", [DT * x for x in moving]), ("rest", [0.0] * 50)):
         for method in ("riqn", "newton", "broyden"):
