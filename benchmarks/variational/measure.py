@@ -2,8 +2,8 @@
 
     python benchmarks/variational/measure.py [part …]
 
-Parts: energy, states, search, lengths, linear, evaluation, dense, precision, robots; all of them by default. Numbers go to
-benchmarks/results/, where those of parts that are not run stay as they are; `report.py` beside this makes the report.
+Parts: energy, states, search, lengths, linear, evaluation, dense, precision, robots; all of them by default. Numbers
+go to benchmarks/results/, where those of parts that are not run stay as they are; `report.py` makes the report of them.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def test_every_solver_and_guess_finds_the_same_step(solver: str, guess: str) -> 
 
 
 def test_smooth_steps_need_no_iteration() -> None:
-    """What is remembered of a step is better than what was looked at: the tolerance leaves nothing in the differences."""
+    """What is remembered of a step is better than what was looked at: the tolerance is not in the differences."""
     model = fw.robots.chain(4)
     run = fw.rollout(model, np.full(4, 0.4), np.zeros(4), steps=500, dt=1e-3, integrator="variational")
     assert run.convergence[20:, 0].mean() <= 0.05
