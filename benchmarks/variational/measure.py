@@ -2,8 +2,8 @@
 
     python benchmarks/variational/measure.py [part …]
 
-Parts: energy, search, lengths, linear, evaluation, dense, precision, robots; all of them by default. Numbers go to
-benchmarks/results/, where those of parts that are not run stay as they are; `report.py` beside this makes the report.
+Parts: energy, states, search, lengths, linear, evaluation, dense, precision, robots; all of them by default. Numbers
+go to benchmarks/results/, where those of parts that are not run stay as they are; `report.py` makes the report of them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 import featherweight as fw
+from featherweight.compiler.target import host
 from featherweight.integrators import SemiImplicit
 from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, drnea
@@ -37,7 +38,8 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 DT = 1e-3
 PAPER = 1e-9  # N m s a link: the paper's tolerance
-PACK = 8  # robots that are worked on together, on a machine with vectors of 512 bits
+PACK = host().width  # robots that are worked on together
+SCALE = 9.81 * sum(1.5 * k + 0.75 for k in range(10))  # J: ten links, upright
 LENGTHS = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
 Variational = fw.integrators.Variational
 
@@ -104,11 +106,10 @@ def in_turn(cases: dict[str, Callable[[], float]], turns: int = 5) -> dict[str, 
 def energy() -> dict[str, Any]:
     """Ten links, a million steps of 1 ms."""
     model, (q, v) = chain(10), state(10, seed=3)
-    scale = 9.81 * sum(1.5 * k + 0.75 for k in range(10))
-    result: dict[str, Any] = {"scale_J": scale}
+    result: dict[str, Any] = {"scale_J": SCALE}
     for method in ("variational", "semi_implicit", "rk4"):
         run = fw.rollout(model, q, v, steps=10**6, dt=DT, integrator=method, record_every=100)
-        error = (run.energy() - run.energy()[0]) / scale
+        error = (run.energy() - run.energy()[0]) / SCALE
         result[method] = {
             "largest": float(np.abs(error).max()),
             "trend": float(np.polyfit(run.t / run.t[-1], error, 1)[0]),
@@ -126,13 +127,38 @@ def energy() -> dict[str, Any]:
     return result
 
 
+def states() -> dict[str, Any]:
+    """Ten links from 64 random states: the trend of the energy, with shorter steps, and in longer runs."""
+    model, many = chain(10), np.array([state(10, seed) for seed in range(64)])
+    rows = []
+    for dt, seconds_long in ((1e-3, 1000), (5e-4, 1000), (2.5e-4, 1000), (1e-3, 10_000)):
+        run = fw.rollout(
+            model, many[:, 0], many[:, 1], steps=round(seconds_long / dt), dt=dt, integrator="variational",
+            record_every=round(0.1 / dt),
+        )  # fmt: skip
+        error = (run.energy() - run.energy()[:, :1]) / SCALE
+        trend = np.abs([np.polyfit(run.t / run.t[-1], one, 1)[0] for one in error])
+        row = {
+            "dt": dt,
+            "steps": round(seconds_long / dt),
+            "median_trend": float(np.median(trend)),
+            "largest_trend": float(trend.max()),
+            "below_1e-6": int((trend < 1e-6).sum()),
+            "median_swing": float(np.median(np.abs(error).max(axis=1))),
+            "failed": int((run.failed_step >= 0).sum()),
+        }
+        rows.append(row)
+        print(row, flush=True)
+    return {"rows": rows}
+
+
 def search() -> dict[str, Any]:
     """Residual against iteration for the methods, 50 links, from δ = h v and from rest."""
     model, (q, v) = chain(50), state(50)
     tree = model.over(float, lambda: None)
     at, moving = [float(x) for x in q], [float(x) for x in v]
     place = Place.at(tree, at, start(tree, at, moving, DT, [0.0] * 50, None))
-    newton = Search(place, 0.0)._direction
+    newton = Search(place, 0.0, 0.0)._direction
     result: dict[str, Any] = {}
     for guess, first in (("velocity", [DT * x for x in moving]), ("rest", [0.0] * 50)):
         for method in ("riqn", "newton", "broyden"):
@@ -331,7 +357,7 @@ def _go2() -> fw.Model | None:
 
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
-    part.__name__: part for part in (energy, search, lengths, linear, evaluation, dense, precision, robots)
+    part.__name__: part for part in (energy, states, search, lengths, linear, evaluation, dense, precision, robots)
 }
 
 
@@ -345,7 +371,7 @@ def main() -> None:
     result = json.loads(path.read_text()) if path.exists() else {}
     result |= {
         "date": today,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": f"{host().cpu}, {host().width} lanes, {os.cpu_count()} cores, Python {platform.python_version()}",
     }
     for name in wanted:
         print(f"{name}: {PARTS[name].__doc__}", flush=True)

@@ -162,7 +162,7 @@ def test_newton_steps_are_those_of_the_whole_jacobian(name: str) -> None:
 @trees
 def test_newton_converges_quadratically_and_quasi_newton_linearly(name: str) -> None:
     where, delta = place(TREES[name])
-    search = Search(where, 0.0)
+    search = Search(where, 0.0, 0.0)
     sizes: dict[str, list[float]] = {"newton": [], "riqn": []}
     respond = Answer.after(where.tree, where.q, delta)
     for solver, errors in sizes.items():

@@ -92,11 +92,51 @@ def test_every_solver_and_guess_finds_the_same_step(solver: str, guess: str) -> 
 
 
 def test_smooth_steps_need_no_iteration() -> None:
-    """What is remembered of a step is better than the step: the tolerance leaves nothing in the differences."""
+    """What is remembered of a step is better than what was looked at: the tolerance is not in the differences."""
     model = fw.robots.chain(4)
     run = fw.rollout(model, np.full(4, 0.4), np.zeros(4), steps=500, dt=1e-3, integrator="variational")
     assert run.convergence[20:, 0].mean() <= 0.05
-    assert run.convergence[:, 1].max() <= 1e-12
+    assert run.convergence[20:, 1].max() <= 1e-12
+    assert run.convergence[:, 1].max() <= 1e-10
+
+
+def test_steps_are_better_than_the_tolerance() -> None:
+    """The last correction is made without another look at e, and leaves little of it."""
+    n, h = 50, 1e-3
+    model, q, v = chain(n)
+    run = fw.rollout(model, q, v, steps=60, dt=h, integrator="variational")
+    tree = model.over(float, lambda: None)
+    left = []
+    for k in range(0, 60, 3):
+        at, moving = run.q[k].tolist(), run.v[k].tolist()
+        place = Place.at(tree, at, start(tree, at, moving, h, [0.0] * n, None))
+        e = drnea(place, (run.q[k + 1] - run.q[k]).tolist()).e
+        left.append(float(np.linalg.norm(e) / max(map(abs, place.start))))
+    assert run.convergence[::3, 1].max() > 1e-11
+    assert max(left) <= 2e-12  # of which the rounding of q is a part
+
+
+@pytest.mark.parametrize(("damping", "friction"), [(0.0, 0.0), (0.01, 0.0), (1.0, 0.0), (30.0, 0.0), (0.01, 0.1)])
+def test_what_is_left_of_the_equations_does_not_add_up(damping: float, friction: float) -> None:
+    """Also where joints are braked, lightly or so much that their own inertia is little beside it."""
+    builder = fw.Builder("braked")
+    for k in range(6):
+        builder.add_body(
+            f"link{k}",
+            parent=f"link{k - 1}" if k else "world",
+            joint=fw.joints.Revolute("xy"[k % 2]),
+            placement=fw.Placement((0, 0, 0.3 if k else 0)),
+            inertia=fw.Inertia(0.6**k, (0, 0, 0.15), 0.01 * 0.5**k),
+            damping=damping,
+            friction=friction,
+        )
+    model, (q, v) = builder.build(), np.random.default_rng(2).uniform(-1.5, 1.5, (2, 6))
+    runs = [
+        fw.rollout(model, q, 3 * v, steps=300, dt=1e-3, integrator=Variational(tolerance=tolerance))
+        for tolerance in (1e-8, 1e-13)
+    ]
+    assert np.abs(runs[0].q - runs[1].q).max() <= 1e-8
+    assert np.abs(runs[0].v - runs[1].v).max() <= 3e-7
 
 
 def test_better_guesses_take_fewer_iterations() -> None:

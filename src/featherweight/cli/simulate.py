@@ -82,9 +82,8 @@ def simulate(
 def _contact(name: str, friction: float, robot: Model) -> ContactModel | None:
     if name not in CONTACTS:
         raise ValueError(f"--contact: expected {', '.join(CONTACTS)}, got {name!r}")
-    if name == "none" or (name == "auto" and not robot.contact_points):
-        return None
-    return fw.contact.SpringDamper(friction=friction) if name == "spring" else fw.contact.Impulse(friction=friction)
+    touching = fw.contact.SpringDamper(friction=friction) if name == "spring" else fw.contact.Impulse(friction=friction)
+    return None if name == "none" or (name == "auto" and not robot.contact_points) else touching
 
 
 def _run(robot: Model, q: np.ndarray, **options: Any) -> Timed:

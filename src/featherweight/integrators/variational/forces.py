@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.algorithms.linear import is_zero
+from featherweight.integrators.variational.drnea import Trial
 from featherweight.model import Tree, TreeJoint
 from featherweight.model.tree import SLOW
-from featherweight.scalar import maximum
+from featherweight.scalar import maximum, where
 from featherweight.spatial import RigidInertia
 
 
@@ -46,6 +47,18 @@ class Braked:
             end.append(replace(joint, armature=tuple(last)))
         alike = all(is_zero(x) for joint in tree.joints for x in (*joint.damping, *joint.friction))
         return Braked(replace(tree, joints=tuple(begin)), replace(tree, joints=tuple(end)), late, alike)
+
+    def corrected(self, trial: Trial, delta: Sequence[Any]) -> Trial:
+        """The trial, had it been this δ: of e, what motors and brakes at the beginning have to do with the difference
+        is gone, the rest is in the momenta. Where there is no difference, damping takes e until the step ends."""
+        e = list(trial.e)
+        for _, _, joint in self.begin.inward():
+            for k, braking in zip(joint.dofs, joint.armature, strict=True):
+                difference = trial.delta[k] - delta[k]
+                e[k] = e[k] - braking * difference
+                if not is_zero(self.late[k]):
+                    e[k] = where(difference == 0, 0.0, e[k])
+        return replace(trial, delta=list(delta), e=e)
 
 
 def _own_inertia(I: RigidInertia, joint: TreeJoint, q: Sequence[Any], n: int) -> Any:

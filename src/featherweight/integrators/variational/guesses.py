@@ -49,13 +49,11 @@ def extrapolated(tree: Tree, v: Sequence[Any], h: Any, memory: Sequence[Any]) ->
     return delta, kept
 
 
-def remembered(
-    tree: Tree, v: Sequence[Any], h: Any, kept: Sequence[Any], delta: Sequence[Any], rest: Sequence[Any]
-) -> list[Any]:
-    """The same after one more step, with what is left of the equations taken out of it."""
+def remembered(tree: Tree, v: Sequence[Any], h: Any, kept: Sequence[Any], delta: Sequence[Any]) -> list[Any]:
+    """The same after one more step."""
     memory = list(kept)
     for k in tree.coordinates():
-        memory[EACH * k + LEVELS] = h * v[k] - (delta[k] - rest[k])
+        memory[EACH * k + LEVELS] = h * v[k] - delta[k]
     return memory
 
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from featherweight import algorithms
-from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.variational.drnea import Trial
 from featherweight.model import Tree
 from featherweight.scalar import reciprocal
@@ -45,7 +44,7 @@ def end_impulses(
     """h p where a step ends, with half of all impulses but gravity's: at the joints, and on the bodies in their frames.
 
     Joints have the momenta of their motors, less what damping takes at the end, `late` δ; and less e, which the step
-    began with too much, so that what is left of the equations is not carried on. A damped joint has lost it by then.
+    began with too much, so that what is left of the equations is not carried on.
     """
     half = 0.5 * h * h
     impulses, pushed = list(trial.spun), list(trial.after)
@@ -55,8 +54,7 @@ def end_impulses(
         for k, armature in zip(joint.dofs, joint.armature, strict=True):
             impulses[k] = impulses[k] + armature * trial.delta[k]
             if joint.joint.leader is None:
-                rest = trial.e[k] if is_zero(late[k]) else 0
-                impulses[k] = impulses[k] + half * forces[k] - late[k] * trial.delta[k] - rest
+                impulses[k] = impulses[k] + half * forces[k] - late[k] * trial.delta[k] - trial.e[k]
     return impulses, pushed
 
 

@@ -35,20 +35,34 @@ class Found:
     ended: Ended | None = None
     same: Any = False
 
-    def rest(self, answers: Answer | None, tree: Tree) -> list[Any]:
-        """What one more quasi-Newton step would take from δ, as a pass of this tree; nothing where Newton steps found
-        it."""
-        return [0] * tree.nv if answers is None or self.y is None else answers.outward(self.y, tree)
+    def corrected(self, answers: Answer | None, tree: Tree) -> list[Any]:
+        """δ after one more quasi-Newton step, as a pass of this tree; where Newton steps found it, δ itself."""
+        if answers is None or self.y is None:
+            return self.trial.delta
+        return less(tree, self.trial.delta, answers.outward(self.y, tree))
+
+
+def less(tree: Tree, x: Sequence[Any], y: Sequence[Any], part: Any = 1.0) -> list[Any]:
+    """x - part y, joint by joint."""
+    z = list(x)
+    for _, _, joint in tree.outward():
+        if joint.joint.leader is None:
+            z[joint.v] = [a - part * b for a, b in zip(x[joint.v], y[joint.v], strict=True)]
+    return z
 
 
 class Search:
     """From a first δ to one with |e|² ≤ small, and no body turned too far.
 
+    Quasi-Newton steps leave one more correction, M⁻¹ e, to be made without another look at e. The other methods do not,
+    and have to come to |e|² ≤ fine.
     `end` is given if M is the same for e and for the velocity where the step ends: then its factors are made there.
     """
 
-    def __init__(self, place: Place, small: Any, end: Callable[[Trial, Answer], Ended] | None = None) -> None:
-        self.place, self.small, self.end = place, small, end
+    def __init__(
+        self, place: Place, small: Any, fine: Any, end: Callable[[Trial, Answer], Ended] | None = None
+    ) -> None:
+        self.place, self.small, self.fine, self.end = place, small, fine, end
         self.answers: Answer | None = None
 
     def good(self, trial: Trial) -> Any:
@@ -68,7 +82,7 @@ class Search:
 
         def turn(carry: list[Any]) -> list[Any]:
             before, y = row.trial(carry[:-2])
-            after = drnea(self.place, self._less(before.delta, answers.outward(y, self.place.tree)))
+            after = drnea(self.place, less(self.place.tree, before.delta, answers.outward(y, self.place.tree)))
             return [*row.of_trial(after, answers.inward(after.e)), carry[-2] + 1.0, before.square]
 
         def ends(carry: list[Any]) -> Any:
@@ -100,7 +114,7 @@ class Search:
             return [*row.of_trial(after), *steps.flat(), carry[-1] + 1.0]
 
         def ends(carry: list[Any]) -> Any:
-            return (carry[0] <= self.small) | logical_not(carry[0] < NEVER)
+            return (carry[0] <= self.fine) | logical_not(carry[0] < NEVER)
 
         last = repeat(turn, [*begin, *Steps(len(delta)).flat(), 0.0], until=ends, at_most=at_most)
         return Found(row.trial(last[:own])[0], last[-1], first.square)
@@ -112,17 +126,18 @@ class Search:
 
         def turn(carry: list[Any]) -> list[Any]:
             (best, direction), (alpha, first, count) = row.trial(carry[:-3]), carry[-3:]
-            trial = drnea(self.place, self._less(best.delta, direction, alpha))
+            trial = drnea(self.place, less(self.place.tree, best.delta, direction, alpha))
             better = trial.square < best.square
             self.place.tree.mark()
-            direction = when(better & self._large(trial.square), lambda: self._direction(trial), direction)
+            large = logical_not(trial.square <= self.fine)
+            direction = when(better & large, lambda: self._direction(trial), direction)
             kept = self.place.tree.chosen(better, row.of_trial(trial, direction), row.of_trial(best, direction))
             first = where(count < 0, trial.square, first)
             return [*kept, where(better, 1.0, 0.5 * alpha), first, count + 1.0]
 
         def ends(carry: list[Any]) -> Any:
             square, alpha, count = carry[0], carry[-3], carry[-1]
-            return (count >= 0) & ((square <= self.small) | logical_not(square < NEVER) | (alpha < SHORTEST))
+            return (count >= 0) & ((square <= self.fine) | logical_not(square < NEVER) | (alpha < SHORTEST))
 
         last = repeat(turn, [*begin, 1.0, 0.0, -1.0], until=ends, at_most=at_most + 1)
         return Found(row.trial(last[:-3])[0], last[-1], last[-2])
@@ -155,9 +170,6 @@ class Search:
         """By M where the trial ends, in passes of its own."""
         return Answer.after(self.place.tree.woven(), self.place.q, trial.delta)
 
-    def _large(self, square: Any) -> Any:
-        return logical_not(square <= self.small)
-
     def _direction(self, trial: Trial) -> list[Any]:
         """The Newton step, in the coordinates of δ."""
         tree = self.place.tree.apart()
@@ -166,14 +178,6 @@ class Search:
         for _, _, joint in tree.outward():
             step[joint.v] = joint.joint.rate(trial.delta[joint.v], step[joint.v])
         return step
-
-    def _less(self, x: Sequence[Any], y: Sequence[Any], part: Any = 1.0) -> list[Any]:
-        """x - part y, joint by joint."""
-        z = list(x)
-        for _, _, joint in self.place.tree.outward():
-            if joint.joint.leader is None:
-                z[joint.v] = [a - part * b for a, b in zip(x[joint.v], y[joint.v], strict=True)]
-        return z
 
     def _unknown(self, delta: Sequence[Any] | None = None) -> Trial:
         """A trial before there is any; None for what is not known yet, or zeros to begin with."""

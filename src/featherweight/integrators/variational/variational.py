@@ -22,6 +22,7 @@ from featherweight.spatial import Force
 
 SOLVERS = ("riqn", "newton", "broyden")
 NEAR = 0.1  # |e| of a first δ that steps before this one suggest, over the largest impulse
+FINE = 1e-2  # part of the tolerance, for a δ that is not corrected once more
 ROUNDING = 2**-51  # times depth^1.5: what rounding leaves of |e| over the largest impulse, measured on chains
 TINY = 1e-60  # of |e|²: what is not to be told from rest
 
@@ -34,15 +35,16 @@ class Variational(Integrator):
         solver: "riqn", quasi-Newton steps; "newton"; or "broyden". Where it fails, Newton steps begin anew from h v.
         guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v
             and what the steps before this one let expect.
-        tolerance: largest |e| over the largest impulse of a joint; with 170 bodies and more in a row, what rounding
-            leaves, if that is more: 4e-16 times their number to the power of 1.5.
+        tolerance: largest |e| over the largest impulse of a joint. Quasi-Newton steps take one more correction then,
+            which leaves a hundredth of it while motion is smooth; Newton and Broyden steps come to a hundredth
+            themselves. What rounding leaves, 4e-16 times the depth of the tree to the power of 1.5, is the least.
         absolute: largest |e| [N m s or N s], in place of `tolerance`.
         iterations: most quasi-Newton steps, and most Newton steps.
     """
 
     solver: str = "riqn"
     guess: str = "extrapolated"
-    tolerance: float = 1e-12
+    tolerance: float = 1e-10
     absolute: float | None = None
     iterations: int = 30
 
@@ -81,8 +83,7 @@ class Variational(Integrator):
         for _, _, joint in together.inward():
             for p in begin[joint.v]:
                 largest = maximum(largest, abs(p))
-        relative = max(self.tolerance, ROUNDING * tree.depth**1.5)
-        size = relative * largest if self.absolute is None else self.absolute * h
+        small, fine = (self._square(tree, x, largest, h) for x in (self.tolerance, FINE * self.tolerance))
 
         # where it ends: momentum again, and the other half of the impulses
         def impulses(along: Tree, trial: Trial, q_after: Sequence[Any]) -> tuple[list[Any], list[Force]]:
@@ -96,24 +97,33 @@ class Variational(Integrator):
 
         # the step
         shared = braked.alike and external is None and not tree.coupled  # the factors of M for e and for the velocity
-        search = Search(place, size * size + TINY, end if shared else None)
+        search = Search(place, small, fine, end if shared else None)
         found = getattr(search, self.solver)(first, self.iterations)
         if (self.solver, self.guess) != ("newton", "velocity"):
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
             found = search.rescued(found, near, lambda: self._scaled(tree, v, h), self.iterations)
-        delta, last = found.trial.delta, tree.woven()
+        last = tree.woven()
         if found.ended is not None:
             ended = found.ended.unless(found.same, lambda: end(found.trial, search.answer_after(found.trial)))
-            ended = ended.placed(last, q, delta)
-            q_after, answers, v_after = ended.answer.q, ended.answer, ended.velocity(h, last)
+            ended = ended.placed(last, q, found.trial.delta)
+            delta = found.corrected(ended.answer, last)
+            q_after, v_after = algorithms.integrate(last, q, delta), ended.velocity(h, last)
         else:
-            q_after, answers = algorithms.integrate(last, q, delta), search.answers
+            delta = found.corrected(search.answers, last)
+            q_after = algorithms.integrate(last, q, delta)
             joints = replace(last, joints=braked.end.joints).moved(q, delta, q_after).joints
-            v_after = read_out(replace(tree, joints=joints), q_after, h, *impulses(tree, found.trial, q_after))
+            taken = braked.corrected(found.trial, delta)
+            v_after = read_out(replace(tree, joints=joints), q_after, h, *impulses(tree, taken, q_after))
         if state:
-            kept = remembered(last, v, h, kept, delta, found.rest(answers, last))
+            kept = remembered(last, v, h, kept, delta)
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
         return Advanced(list(q_after), v_after, kept, found.iterations, error, search.good(found.trial))
+
+    def _square(self, tree: Tree, tolerance: float, largest: Any, h: Any) -> Any:
+        """The |e|² of a tolerance."""
+        relative = max(tolerance, ROUNDING * tree.depth**1.5)
+        size = relative * largest if self.absolute is None else self.absolute * h
+        return size * size + TINY
 
     def _guess(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], forces: Sequence[Any], h: Any, external: Any
