@@ -87,6 +87,7 @@ def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
         (("simulate", "nothing.urdf"), "there is no file 'nothing.urdf'"),
         (("simulate", "pendulum", "--contact", "glue"), "--contact: expected auto, none, impulse, spring, got 'glue'"),
         (("simulate", "pendulum", "--contact", "impulse"), "'pendulum' has no contact points"),
+        (("simulate", "pendulum", "--friction", "-1"), "friction: expected a number of 0 or more, got -1.0"),
         (("simulate", "pendulum", "--integrator", "magic"), "integrator: expected one of 'semi_implicit'"),
         (("simulate", "pendulum", "--duration", "-1"), "duration: expected a time > 0"),
         (("simulate", "pendulum", "--set", "hinge=x"), "--set hinge=x: expected JOINT=NUMBER"),
