@@ -93,7 +93,7 @@ def page(d: dict[str, Any]) -> str:
         [[NAMES[m], *(f"{energy[m][k]:.1e}" for k in ("largest", "trend", "second_half_less_first"))] for m in methods],
     )
     random = table(
-        ["step [ms]", "steps", "median of |trend|", "largest", "below 1e-6", "largest error, median"],
+        ["step [ms]", "steps", "trend: median size", "largest", "below 1e-6", "largest error, median"],
         [
             [
                 f"{1e3 * r['dt']:g}", f"{r['steps']:.0e}", f"{r['median_trend']:.1e}", f"{r['largest_trend']:.1e}",
