@@ -157,8 +157,8 @@ A pendulum released at the horizontal, as parts of m g L: at most {energy["pendu
 
 ![Energy](../pictures/variational-energy.svg)
 
-The same from 64 random states, by the slope of a line through the error. In motion this wild it is a sample of a swing:
-it gets smaller the shorter the steps, as the swing does, and the longer the run. A drift would grow with the run.
+The same from 64 random states, by the slope of a line through the error. It gets smaller the shorter the steps, as the
+swing does, and the longer the run, where a drift would grow: a small sample of a swing, it seems.
 
 {random}
 

@@ -1,7 +1,8 @@
 """Where a step ends, q⁺ = q ⊕ δ: the momenta there, and the velocity that follows from them, h v = M(q⁺)⁻¹ (h p).
 
 Quasi-Newton steps answer with the factors of M(q⁺) too, for the first δ. Mostly the search ends with it: then all but
-one pass outward is made already, together with the trial.
+one pass outward is made already, together with the trial. The last correction of q⁺ comes after that; it is of the size
+of the tolerance, and M is not made again for it.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Variational(Integrator):
         guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v
             and what the steps before this one let expect.
         tolerance: largest |e| over the largest impulse of a joint. Quasi-Newton steps take one more correction then,
-            which leaves a hundredth of it while motion is smooth; Newton and Broyden steps come to a hundredth
+            which leaves about a hundredth of it in short steps; Newton and Broyden steps come to a hundredth
             themselves. What rounding leaves, 4e-16 times the depth of the tree to the power of 1.5, is the least.
         absolute: largest |e| [N m s or N s], in place of `tolerance`.
         iterations: most quasi-Newton steps, and most Newton steps.
