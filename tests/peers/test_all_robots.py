@@ -175,13 +175,13 @@ def test_near_singular_robots_against_forty_digits(urdf: str, base: str) -> None
     pairs = {name: pair for name, pair in functions(theirs).items() if name in DIVIDING}
     x = states(ours, STATES)
     truth = [forty_digits(ours, theirs, States(*one)) for one in zip(*x, strict=True)]
-    off, off_theirs = {}, {}
+    off, off_theirs, data = {}, {}, theirs.createData()
     for name, pair in pairs.items():
         true = np.array([values[name] for values in truth])
         sizes = np.abs(true).reshape(STATES, -1).max(axis=1)
         with fw.interpret():
             off[name] = error(pair.ours(ours, x), true, sizes)
-        off_theirs[name] = error(theirs_of(pair, theirs, x.theirs(ours, theirs))[0], true, sizes)
+        off_theirs[name] = error(theirs_of(pair, theirs, data, x.theirs(ours, theirs))[0], true, sizes)
     assert not above(1e-11, off)
     assert max(off_theirs.values()) > 1e-11
 

@@ -68,10 +68,11 @@ class Target:
 
     @functools.cache  # noqa: B019  (there are few targets, and they live as long as the process)
     def machine(self) -> Any:
-        """LLVM's target machine, made once: each has to find out anew what the processor's features mean."""
+        """LLVM's target machine, made once: each has to find out anew what the processor's features mean. At level 1,
+        which gives the same code as 2, or on AMD's processors as fast a one in less time (docs/decisions/0021)."""
         llvm = _llvm()
         return llvm.Target.from_triple(self.triple).create_target_machine(
-            cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="small"
+            cpu=self.cpu, features=self.features, opt=1, reloc="pic", codemodel="small"
         )
 
     def object_code(self, ir: str) -> bytes:
