@@ -359,9 +359,7 @@ def mimics_freed(m: pin.Model, full: pin.Model, x: States) -> tuple[States, np.n
     return x._replace(q=q, v=G @ x.v), G
 
 
-def theirs_of(
-    pair: Pair, m: pin.Model, data: pin.Data, states: Iterable[States]
-) -> tuple[np.ndarray, np.ndarray]:
+def theirs_of(pair: Pair, m: pin.Model, data: pin.Data, states: Iterable[States]) -> tuple[np.ndarray, np.ndarray]:
     """Pinocchio's results for its states, and the size of each. Its memory may be that of other functions before: to
     make it anew for each takes longer than to compute."""
     values, sizes = [], []
