@@ -116,10 +116,15 @@ def test_steps_are_better_than_the_tolerance() -> None:
     assert max(left) <= 2e-12  # of which the rounding of q is a part
 
 
-@pytest.mark.parametrize(("damping", "friction"), [(0.0, 0.0), (0.01, 0.0), (1.0, 0.0), (30.0, 0.0), (0.01, 0.1)])
-def test_what_is_left_of_the_equations_does_not_add_up(damping: float, friction: float) -> None:
+@pytest.mark.parametrize(
+    ("damping", "friction"),
+    [((0.0,), 0.0), ((0.01, 1.0, 30.0), 0.0), ((0.01,), 0.1)],
+    ids=["none", "damping", "friction"],
+)
+def test_what_is_left_of_the_equations_does_not_add_up(damping: tuple[float, ...], friction: float) -> None:
     """Also where joints are braked, lightly or so much that their own inertia is little beside it."""
-    builder = fw.Builder("braked")
+    several = [f"link{k}_joint.damping" for k in range(6)] if len(damping) > 1 else []  # robots of one batch
+    builder = fw.Builder("braked", parameters=several)
     for k in range(6):
         builder.add_body(
             f"link{k}",
@@ -127,12 +132,15 @@ def test_what_is_left_of_the_equations_does_not_add_up(damping: float, friction:
             joint=fw.joints.Revolute("xy"[k % 2]),
             placement=fw.Placement((0, 0, 0.3 if k else 0)),
             inertia=fw.Inertia(0.6**k, (0, 0, 0.15), 0.01 * 0.5**k),
-            damping=damping,
+            damping=damping[0],
             friction=friction,
         )
     model, (q, v) = builder.build(), np.random.default_rng(2).uniform(-1.5, 1.5, (2, 6))
+    dampings = {name: np.array(damping) for name in several} or None
     runs = [
-        fw.rollout(model, q, 3 * v, steps=300, dt=1e-3, integrator=Variational(tolerance=tolerance))
+        fw.rollout(
+            model, q, 3 * v, steps=300, dt=1e-3, integrator=Variational(tolerance=tolerance), parameters=dampings
+        )
         for tolerance in (1e-8, 1e-13)
     ]
     assert np.abs(runs[0].q - runs[1].q).max() <= 1e-8
