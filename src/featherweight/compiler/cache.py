@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 import logging
 import os
@@ -22,8 +23,10 @@ from typing import Any
 
 MAGIC = b"featherweight object 2\n"
 MOST_ENTRIES = 5000  # of 20 kB, mostly
+SELDOM = 64  # writes of a process from one look at all entries to the next: there may be thousands
 HOUR = 3600.0  # seconds
 _log = logging.getLogger("featherweight")
+_writes = itertools.count()
 
 
 def key(*parts: str) -> str:
@@ -83,7 +86,8 @@ def write(name: str, facts: dict[str, Any], object_code: bytes) -> None:
         with os.fdopen(fd, "wb") as file:
             file.write(MAGIC + hashlib.sha256(payload).digest() + payload)
         os.replace(temporary, directory / name)
-        _prune(directory)
+        if next(_writes) % SELDOM == 0:
+            _prune(directory)
     except OSError as error:
         _log.info("the object cache could not be written: %s", error)
         if temporary is not None:
