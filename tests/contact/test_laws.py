@@ -159,6 +159,24 @@ def test_misuse_is_explained() -> None:
         fw.rollout(MODEL, q[0], v[0], steps=1, dt=0.02, contact=fw.contact.SpringDamper())
 
 
+def test_the_longest_step_of_springs_follows_from_the_delassus_matrix() -> None:
+    q, v = scenes(3)
+    springs = fw.contact.SpringDamper(law="linear", stiffness=3e4, damping=80.0)
+    lightest = np.linalg.eigvalsh(fw.delassus(MODEL, q, POINTS))[:, -1]
+    k, d = 1.5 * springs.stiffness * lightest, springs.damping * lightest
+    longest = 2.0 / (d + np.sqrt(d * d + k))
+    assert [springs.stable_dt(MODEL, one) for one in q] == pytest.approx(longest, rel=1e-12)
+    assert springs.stable_dt(MODEL, q) == pytest.approx(longest.min(), rel=1e-12)
+    with pytest.raises(ValueError, match=r"q: expected shape \(…, 19\)"):
+        springs.stable_dt(MODEL, q[:, :3])
+    q[0, 0] = np.nan
+    with pytest.raises(ValueError, match="q is too large or not finite"):
+        springs.stable_dt(MODEL, q)
+    robot = fw.robots.mini_cheetah(damping=0.0, friction=0.0)  # as new: nothing is known of it
+    with pytest.warns(UserWarning, match=f"stable below {springs.stable_dt(MODEL, q[1]):.2g} s"):
+        fw.rollout(robot, q[1], v[1], steps=1, dt=0.02, contact=springs)
+
+
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0, 5.0])
 def test_a_leaning_rod_converges_where_friction_feeds_back(mu: float) -> None:
     """Where μ |G_nt| > G_nn a full step along the normal is turned back by friction, for ever."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from featherweight import algorithms
 from featherweight.algorithms.linear import combine
+from featherweight.compiler.arguments import as_array
 from featherweight.contact.contact_model import ContactModel, Meeting, Outcome, meetings, per_point
 from featherweight.model import Model, Tree
 from featherweight.scalar import maximum, sqrt, when, where
@@ -121,25 +125,45 @@ class SpringDamper(ContactModel):
 
         Of a spring and damper on the smallest mass that a point moves: h < 2 / (ω √(1 + ζ²) + ω ζ).
         """
-        import numpy as np
+        return self._stable_dt(_lightest(model, q))
 
-        from featherweight.dynamics import delassus
-
-        points = [point.name for point in model.contact_points]
-        lightest = float(np.linalg.eigvalsh(delassus(model, q, points))[..., -1].max())
+    def _stable_dt(self, lightest: float) -> float:
         r = math.sqrt(1e-3) if self.law == "hertz" else 1.0
         k, d = 1.5 * self.stiffness * r * lightest, self.damping * r * lightest
         return 2.0 / (d + math.sqrt(d * d + k))
 
     def warn_if_stiff(self, model: Model, q: Any, dt: float) -> None:
-        """Tell the user if the step is too long."""
-        longest = self.stable_dt(model, q)
+        """Tell the user if the step is too long; for a robot that ran before, where it began then."""
+        if model not in _began:
+            _began[model] = _lightest(model, q)
+        longest = self._stable_dt(_began[model])
         if dt > longest:
             warnings.warn(
                 f"contact: dt = {dt:g} s is too long for {self.law} springs of this stiffness and damping; stable "
                 f"below {longest:.2g} s, or use featherweight.contact.Impulse",
                 stacklevel=5,
             )
+
+
+_began: weakref.WeakKeyDictionary[Model, float] = weakref.WeakKeyDictionary()
+
+
+def _lightest(model: Model, q: Any) -> float:
+    """1/m [1/kg] of the smallest mass that any forces at the contact points move, at q or any row of it.
+
+    On NumPy: it is asked once for a robot, and native code for it takes as long to compile as a step.
+    """
+    rows = as_array("q", q, (model.nq,), "nq").reshape(-1, model.nq)
+    points = [(point.body, Vector(*point.position)) for point in model.contact_points]
+    with np.errstate(all="ignore"):  # what is not finite is told below
+        G = algorithms.delassus(model.over_floats, list(rows.T), points)
+    blocks = np.array([[np.broadcast_to(x, len(rows)) for x in row] for row in G])
+    if not (np.isfinite(rows).all() and np.isfinite(blocks).all()):
+        raise ValueError(
+            f"contact: how {model.name!r} gives way to forces at its contact points is not finite at this q; q is too "
+            f"large or not finite, or the mass matrix is singular there"
+        )
+    return float(np.linalg.eigvalsh(np.moveaxis(blocks, -1, 0))[:, -1].max())
 
 
 def _on_bodies(tree: Tree, met: Sequence[Meeting], forces: Sequence[Vector]) -> list[Force]:
