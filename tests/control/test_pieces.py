@@ -12,6 +12,8 @@ import featherweight as fw
 from featherweight.control.algebra import damped_inverse, orientation_error, symmetric_inverse, turned, whitened
 from featherweight.control.gait import Gait, bump, ramp, smooth
 from featherweight.control.limbs import joint_damping
+from featherweight.integrators import SemiImplicit
+from featherweight.simulation.step import Means, step_loop
 
 CHEETAH = fw.robots.mini_cheetah()
 CROUCHED = fw.scenes.crouched(CHEETAH)
@@ -215,20 +217,32 @@ def test_a_swinging_foot_follows_its_way() -> None:
 
 def test_a_foot_is_put_down_where_it_catches_the_body() -> None:
     """Under its place half a stance ahead; further by √(h/g) for each m/s that the body is too fast, and turned."""
-    function = fw.control.trot(CHEETAH, CROUCHED).function
+    control = fw.control.trot(CHEETAH, CROUCHED)
+    function, places, height = control.function, control.parameters[3:11].reshape(4, 2), control.parameters[11]
     velocity, command = np.array([0.5, -0.1, 0.0]), (0.3, 0.0)
     yaw, swing = 0.4, 0.25
     c, s = np.cos(yaw), np.sin(yaw)
     for k in range(4):
-        got = function._landing(k, CROUCHED, velocity, command, s, c, swing, np.array([0.0, 0.0, 0.01])).astype(float)
-        place = np.array([[c, -s], [s, c]]) @ function.places[k]
+        left = np.array([0.0, 0.0, 0.01])
+        got = function._landing(places[k], height, CROUCHED, velocity, command, s, c, swing, left).astype(float)
+        place = np.array([[c, -s], [s, c]]) @ places[k]
         ahead = 0.75 * function.gait.swing * velocity[:2] + 0.5 * function.gait.stance * np.array(command)
-        caught = np.sqrt(function.height / 9.81) * (velocity[:2] - command)
+        caught = np.sqrt(height / 9.81) * (velocity[:2] - command)
         np.testing.assert_allclose(got[:2], CROUCHED[:2] + place + ahead + caught, rtol=1e-9)
         assert got[2] == pytest.approx(0.01 - function.press)
     feet = np.array([fw.frame_pose(CHEETAH, CROUCHED, limb.frame).position for limb in function.body.limbs])
-    np.testing.assert_allclose(function.places, feet[:, :2] - CROUCHED[:2], atol=1e-12)
-    assert function.height == pytest.approx(CROUCHED[2] - feet[:, 2].mean())
+    np.testing.assert_allclose(places, feet[:, :2] - CROUCHED[:2], atol=1e-12)
+    assert height == pytest.approx(CROUCHED[2] - feet[:, 2].mean())
+
+
+def test_a_quadruped_that_begins_elsewhere_has_the_same_code() -> None:
+    """How it stands is among the parameters, so a step for it is compiled once, not once for every q."""
+    starts = [fw.scenes.crouched(CHEETAH, height=height) for height in (0.26, 0.29)]
+    starts[1][7:] += np.linspace(0.05, 0.1, 12)
+    controls = [fw.control.trot(CHEETAH, q, velocity=(q[2], 0.0, 0.0)) for q in starts]
+    assert (controls[0].parameters != controls[1].parameters).sum() > 10
+    one, other = (step_loop(CHEETAH, Means(SemiImplicit(), control=control)).program() for control in controls)
+    assert one == other
 
 
 def test_a_quadruped_remembers_where_it_is() -> None:
@@ -247,7 +261,7 @@ def test_a_quadruped_remembers_where_it_is() -> None:
     forces = spy.answer.forces
     assert (after[21:33] == forces.z.ravel()).all()
     assert (after[33:45] == forces.u.ravel()).all()
-    speed = 3.0 * 0.01 * control.parameters
+    speed = 3.0 * 0.01 * control.parameters[:3]
     assert after[6:9].astype(float) == pytest.approx(speed)
     ahead = np.array([[np.cos(0.7), -np.sin(0.7)], [np.sin(0.7), np.cos(0.7)]]) @ speed[:2]
     assert after[2:4].astype(float) == pytest.approx(np.array([1.0, 2.0]) + 0.01 * ahead)

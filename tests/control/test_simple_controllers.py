@@ -73,7 +73,7 @@ def test_controllers_have_names() -> None:
     model = fw.robots.mini_cheetah()
     q = fw.scenes.crouched(model)
     control = fw.control.named("trot", model, q, velocity=(0.1, 0.0, 0.0))
-    assert control.parameters.tolist() == [0.1, 0.0, 0.0]
+    assert control.parameters[:3].tolist() == [0.1, 0.0, 0.0]
     with pytest.raises(ValueError, match=r"no controller named 'trott'; did you mean 'trot'\?"):
         fw.control.named("trott", model, q)
     assert fw.scenes.named("ragdoll", count=3).q.shape == (3, 38)

@@ -11,7 +11,7 @@ from featherweight.control.algebra import orientation_error, turned
 from featherweight.control.gait import Gait, bump, ramp, smooth
 from featherweight.control.whole_body import Wanted, WholeBody
 from featherweight.dynamics import body_velocity, frame_pose
-from featherweight.scalar import cos, maximum, minimum, sin, where
+from featherweight.scalar import cos, maximum, minimum, sin, sqrt, where
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,13 +20,13 @@ class Quadruped:
 
     State x: periods so far, time of the last step, place (x, y, yaw) the body should be at, height of the ground, speed
     it should have (forward, sideways, turning); where each foot left the ground (4, 3); warm start of the forces,
-    2 (4, 3). Parameters p: forward and sideways [m/s] and turning speed [rad/s] that are commanded.
+    2 (4, 3). Parameters p: forward and sideways [m/s] and turning speed [rad/s] that are commanded; how the robot is to
+    stand: the places (4, 2) of the feet under the body and in its axes [m], its height [m], and the weights (6,) of its
+    accelerations. None of them is compiled in: a robot that begins elsewhere is driven by the same code.
     """
 
     body: WholeBody
     gait: Gait
-    places: tuple[tuple[float, float], ...]  # of the feet, under the body and in its axes [m]
-    height: float
     step_height: float
     most: float
     damping: np.ndarray
@@ -54,6 +54,7 @@ class Quadruped:
         model, limbs = self.body.model, self.body.limbs
         count, before, goal_x, goal_y, yaw, ground = x[:6]
         left, warm = x[9:21].reshape(4, 3), (x[21:33].reshape(4, 3), x[33:45].reshape(4, 3))
+        places, height, weight = p[3:11].reshape(4, 2), p[11], p[12:18]
         phase, count = self.gait.cycle(t, count)
         legs = self.gait.legs(phase)
         feet = [frame_pose(model, q, limb.frame).position for limb in limbs]
@@ -63,7 +64,7 @@ class Quadruped:
         # what is commanded, in the world: speed, place and heading
         sine, cosine = sin(yaw), cos(yaw)
         dt = t - before
-        command = [where(t < self.gait.start, 0.0, c) for c in p]
+        command = [where(t < self.gait.start, 0.0, c) for c in p[:3]]
         speed = [s + COMMAND_RATE * dt * (c - s) for s, c in zip(x[6:9], command, strict=True)]
         v_x, v_y = turned(sine, cosine, speed[0], speed[1])
         goal_x, goal_y = (_near(g + dt * s, here) for g, s, here in ((goal_x, v_x, q[0]), (goal_y, v_y, q[1])))
@@ -71,17 +72,17 @@ class Quadruped:
         level = _mean([foot[2] for foot in feet], stands)
         ground = ground + GROUND_RATE * dt * (level - ground)
 
-        base, velocity = self._base(q, v, (goal_x, goal_y, ground + self.height), (v_x, v_y, 0.0), yaw, speed[2])
+        base, velocity = self._base(q, v, (goal_x, goal_y, ground + height), (v_x, v_y, 0.0), yaw, speed[2])
         aims, most, lifts = [], [], []
         for k, (stance, swing) in enumerate(legs):
-            landing = self._landing(k, q, velocity, (v_x, v_y), sine, cosine, swing, left[k])
+            landing = self._landing(places[k], height, q, velocity, (v_x, v_y), sine, cosine, swing, left[k])
             swinging = self._swing(swing, left[k], landing, feet[k], speeds[k])
             standing = -self.stance_damping * speeds[k]
             aims.append(_choice(stands[k], standing, swinging))
             force = self.most if self.gait.duty == 1.0 else self.most * ramp(stance, self.ramp_share)
             most.append(where(t < self.gait.start, self.most, where(stands[k], force, 0.0)))
             lifts.append(_choice(stands[k], feet[k], left[k]))
-        answer = self.body(q, v, Wanted(base, aims, np.zeros(0)), most, warm)
+        answer = self.body(q, v, Wanted(base, aims, np.zeros(0), base_weight=weight), most, warm)
         tau = answer.tau + self.damping * v
         after = [count, t, goal_x, goal_y, yaw, ground, *speed, *np.concatenate(lifts), *answer.forces.z.ravel()]
         return tau, np.array([*after, *answer.forces.u.ravel()], dtype=object)
@@ -104,13 +105,14 @@ class Quadruped:
         return np.array([*(R.T @ np.array(linear) - turning), *angular], dtype=object), velocity
 
     def _landing(
-        self, k: int, q: Any, velocity: Any, command: Any, sine: Any, cosine: Any, swing: Any, left: Any
-    ) -> np.ndarray:
+        self, place: Any, height: Any, q: Any, velocity: Any, command: Any, sine: Any, cosine: Any, swing: Any,
+        left: Any,
+    ) -> np.ndarray:  # fmt: skip
         """Where a foot is put down: under its place when the body is half-way through the next stance, and by a
         capture point further where the body is faster than it should be."""
         ahead = where(swing < 0.0, 0.0, (1.0 - swing) * self.gait.swing)
-        capture = float(np.sqrt(self.height / np.linalg.norm(self.body.model.gravity)))
-        aside = turned(sine, cosine, *self.places[k])
+        capture = sqrt(height / float(np.linalg.norm(self.body.model.gravity)))
+        aside = turned(sine, cosine, *place)
         return np.array(
             [
                 q[i] + aside[i] + velocity[i] * ahead + 0.5 * self.gait.stance * command[i]

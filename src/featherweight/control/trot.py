@@ -42,8 +42,8 @@ def stand(
         friction: μ of the ground that the forces keep to.
         iterations: most turns for the contact forces in one step.
     """
-    function = _quadruped("stand", model, q, Gait(1.0, 1.0, (0.0,) * 4), 0.0, feet, friction, None, iterations)
-    return _compiled(function, q, (0.0, 0.0, 0.0))
+    gait = Gait(1.0, 1.0, (0.0,) * 4)
+    return _quadruped("stand", model, q, (0.0, 0.0, 0.0), gait, 0.0, feet, friction, None, iterations)
 
 
 def trot(
@@ -86,17 +86,16 @@ def trot(
         raise ValueError(f"velocity: expected three finite numbers, shape (3,) or (…, 3), got {velocity!r}")
     gait = Gait(positive("period", period), float(duty), (0.0, 0.5, 0.5, 0.0), not_negative("start", start))
     height = positive("step_height", step_height)
-    function = _quadruped("trot", model, q, gait, height, feet, friction, most, iterations)
-    return _compiled(function, q, command)
+    return _quadruped("trot", model, q, command, gait, height, feet, friction, most, iterations)
 
 
 def _quadruped(
-    what: str, model: Any, q: Any, gait: Gait, step_height: float, feet: Sequence[str] | None, friction: float,
-    most: float | None, iterations: int,
-) -> Quadruped:  # fmt: skip
+    what: str, model: Any, q: Any, velocity: Any, gait: Gait, step_height: float, feet: Sequence[str] | None,
+    friction: float, most: float | None, iterations: int,
+) -> Compiled:  # fmt: skip
     """The controller for a robot, or an error that says what it lacks."""
     model = checked_base(what, model)
-    first = checked_state(model, q).reshape(-1, model.nq)[0]
+    q = checked_state(model, q)
     names = feet_of(what, model, feet, LEG_JOINTS)
     if len(names) != 4:
         raise ValueError(
@@ -111,23 +110,25 @@ def _quadruped(
         raise ValueError(
             f"most: two feet with {most:g} N each cannot carry {model.name!r}, which weighs {weight:.4g} N; give more"
         )
+    body = WholeBody(
+        model, limbs, (1.0,) * 6, friction=positive("friction", friction), iterations=count("iterations", iterations)
+    )
+    function = Quadruped(body, gait, step_height, most, joint_damping(model))
+    stance = _stance(model, names, q.reshape(-1, model.nq)[0])
+    command = np.asarray(velocity, dtype=float)
+    parameters = np.concatenate([command, np.broadcast_to(stance, (*command.shape[:-1], len(stance)))], axis=-1)
+    return compiled(function, state=function.first_state(q), parameters=parameters)
 
-    # places of the feet under the body, and weights by mass, inertia and their distance
-    pose = frame_pose(model, first, model.names[1])
-    places = [pose.rotation.T @ (frame_pose(model, first, name).position - pose.position) for name in names]
-    height = -float(np.mean([place[2] for place in places]))
+
+def _stance(model: Model, feet: Sequence[str], q: np.ndarray) -> np.ndarray:
+    """How a robot stands at q, as a quadruped's parameters: places of the feet under the body, height, and weights by
+    mass, inertia and the feet's distance."""
+    pose = frame_pose(model, q, model.names[1])
+    places = np.array([pose.rotation.T @ (frame_pose(model, q, name).position - pose.position) for name in feet])
+    height = -float(places[:, 2].mean())
     if not height > 0:
         raise ValueError(f"q: expected the feet of {model.name!r} below its body, got {height:.3g} m above it")
-    reach = float(np.mean([np.hypot(*place[:2]) for place in places]))
-    inertia = np.diag(mass_matrix(model, first))[:6]
+    reach = float(np.hypot(places[:, 0], places[:, 1]).mean())
+    inertia = np.diag(mass_matrix(model, q))[:6]
     scale = np.concatenate([inertia[:3], inertia[3:] * np.sqrt(LEVELLING) / reach])
-    body = WholeBody(
-        model, limbs, tuple((scale**2).tolist()), friction=positive("friction", friction),
-        iterations=count("iterations", iterations),
-    )  # fmt: skip
-    places_xy = tuple((float(p[0]), float(p[1])) for p in places)
-    return Quadruped(body, gait, places_xy, height, step_height, most, joint_damping(model))
-
-
-def _compiled(function: Quadruped, q: Any, velocity: Any) -> Compiled:
-    return compiled(function, state=function.first_state(np.asarray(q, dtype=float)), parameters=velocity)
+    return np.concatenate([places[:, :2].ravel(), [height], scale**2])

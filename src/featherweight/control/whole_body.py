@@ -64,13 +64,14 @@ class Wanted:
     """What a step of control asks for: of the base (6,), each foot (size,), the other joints (n,), and a wrench.
 
     The base's acceleration is spatial, in its own axes; the feet's are classical, in the world's axes. `momentum` is a
-    pair w_h (6,), H (6, 6), or None.
+    pair w_h (6,), H (6, 6), or None; `base_weight` is B (6,), or None for the problem's own.
     """
 
     base: np.ndarray
     feet: Sequence[np.ndarray]
     others: np.ndarray
     momentum: tuple[np.ndarray, np.ndarray] | None = None
+    base_weight: Sequence[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ class WholeBody:
         B_u = M[:, others]
 
         # the wrench that gives everything that is wanted, and what it costs to miss it
-        S = (B_b * (1.0 / np.array(self.base_weight))) @ B_b.T + B_u @ B_u.T * (1.0 / self.others_weight)
+        B = self.base_weight if wanted.base_weight is None else wanted.base_weight
+        S = (B_b * (1.0 / np.array(B))) @ B_b.T + B_u @ B_u.T * (1.0 / self.others_weight)
         w_p = k + B_b @ wanted.base + B_u @ wanted.others
         factors = factor((S + SOFTNESS * np.trace(S) * np.eye(BASE)).tolist())
         S_inverse = solved(factors, np.eye(BASE))
