@@ -145,7 +145,7 @@ class SpringDamper(ContactModel):
             )
 
 
-_began: weakref.WeakKeyDictionary[Model, float] = weakref.WeakKeyDictionary()
+_began: weakref.WeakKeyDictionary[Model, float] = weakref.WeakKeyDictionary()  # _lightest of robots where they began
 
 
 def _lightest(model: Model, q: Any) -> float:
