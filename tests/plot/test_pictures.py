@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import io
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.plot.layout import save
 from featherweight.plot.painter import LIGHT, SHADOW, _arrows, _on_grid
 
-pytest.importorskip("matplotlib")
+matplotlib = pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
 
 
@@ -68,6 +71,53 @@ def test_a_figure_is_written(swing: fw.Trajectory, tmp_path: Path) -> None:
     swing.plot(path=tmp_path / "curves.png")
     with Image.open(tmp_path / "curves.png") as picture:
         assert picture.size[0] > 400
+
+
+@functools.cache
+def chain(links: int, name: str, mass: float) -> fw.Trajectory:
+    """A run of a chain of balls in free swing: energies are as large as its mass, names as long as it is told."""
+    builder, last = fw.Builder("chain"), None
+    for k in range(links):
+        parent = {} if last is None else {"parent": last}
+        last = f"{name}_{k}"
+        place = fw.Placement((0.0, 0.0, -0.2))
+        ball = fw.Inertia.sphere(mass, 0.1)
+        builder.add_body(last, joint=fw.joints.Revolute("y"), inertia=ball, placement=place, **parent)
+    model = builder.build()
+    q = np.linspace(-1.0, 1.0, links) + 0.3
+    return fw.simulate(model, q, np.zeros(links), duration=0.1, dt=1e-3)
+
+
+@pytest.mark.parametrize("size", [10, 16])
+@pytest.mark.parametrize(
+    ("links", "name", "mass"), [(1, "a", 1.0), (3, "b", 1e9), (3, "c", 1e-8), (30, "c" * 50, 1e4), (12, "d", 0.3)]
+)
+def test_nothing_of_a_written_figure_is_cut_or_overlaps(links: int, name: str, mass: float, size: int) -> None:
+    """Titles, labels and legends of all panels are in the figure, and away from those of other panels."""
+    with matplotlib.rc_context({"font.size": size}):
+        figure = chain(links, name, mass).plot(panels=["angles", "rates", "energy", "phase"])
+        save(figure, io.BytesIO(), dpi=90)
+        boxes = [axes.get_tightbbox().extents for axes in figure.axes]
+    for k, (left, bottom, right, top) in enumerate(boxes):
+        assert 0 <= left < right <= figure.bbox.width
+        assert 0 <= bottom < top <= figure.bbox.height
+        for other in boxes[:k]:
+            assert left >= other[2] or right <= other[0] or bottom >= other[3] or top <= other[1]
+
+
+def test_log_axes_of_a_written_figure_are_not_cut(drop: fw.Trajectory) -> None:
+    figure = drop.plot()
+    save(figure, io.BytesIO(), dpi=90)
+    box = figure.get_tightbbox()  # in inches
+    assert 0 <= box.x0 < box.x1 <= figure.get_figwidth()
+    assert 0 <= box.y0 < box.y1 <= figure.get_figheight()
+
+
+def test_what_is_added_to_a_figure_later_finds_room(swing: fw.Trajectory, tmp_path: Path) -> None:
+    figure = swing.plot(path=tmp_path / "curves.png")
+    title = figure.suptitle("all of it")
+    figure.savefig(tmp_path / "more.png")
+    assert title.get_window_extent().y0 >= max(axes.get_tightbbox().y1 for axes in figure.axes)
 
 
 def test_an_unknown_panel_is_named(swing: fw.Trajectory) -> None:

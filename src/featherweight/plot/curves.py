@@ -10,10 +10,12 @@ import numpy as np
 
 from featherweight.extras import needed
 from featherweight.model import Model
+from featherweight.plot.layout import save
 from featherweight.simulation import Trajectory
 
 MOST_SAMPLES = 3000  # of a curve that are drawn
 MOST_NAMES = 12  # in a legend
+LONGEST_BESIDE = 32  # letters of a name, in a legend of two columns
 PANELS: dict[str, Callable[[Any, Lane], bool]] = {}
 
 
@@ -75,7 +77,7 @@ def plot(
             axes.set_xlabel("t [s]")
             axes.set_xlim(float(own.t[0]), float(own.t[-1]) if len(own.t) > 1 else 1.0)
     if path is not None:
-        figure.savefig(path, dpi=110)
+        save(figure, path, dpi=110)
     if window:
         needed("matplotlib.pyplot", "plot", "plots need").show()
     return figure
@@ -95,9 +97,15 @@ def _lines(axes: Any, title: str, t: np.ndarray, values: np.ndarray, names: Sequ
     if axes is not None and len(names):
         lines = axes.plot(t, values, linewidth=1.1)
         axes.set_title(title, fontsize=10, loc="left")
-        some = lines[:MOST_NAMES]
-        axes.legend(some, names[: len(some)], fontsize=7, ncols=2 if len(some) > 6 else 1, loc="upper right")
+        _legend(axes, lines, names, "upper right")
     return bool(len(names))
+
+
+def _legend(axes: Any, lines: Sequence[Any], names: Sequence[str], place: str) -> None:
+    """The first names, in two columns if they are many and short enough to stand beside each other."""
+    some = list(names[:MOST_NAMES])
+    columns = 2 if len(some) > 6 and max(map(len, some)) <= LONGEST_BESIDE else 1
+    axes.legend(lines[: len(some)], some, fontsize=7, ncols=columns, loc=place)
 
 
 def _coordinates(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
@@ -193,5 +201,5 @@ def _phase(axes: Any, own: Lane) -> bool:
     if axes is not None and names:
         lines = [axes.plot(own.q[:, i], own.v[:, k], linewidth=0.9)[0] for i, k in zip(places, degrees, strict=True)]
         axes.set_title("phase portraits: rate [rad/s or m/s] over joint [rad or m]", fontsize=10, loc="left")
-        axes.legend(lines[:MOST_NAMES], names[:MOST_NAMES], fontsize=7, ncols=2 if len(names) > 6 else 1)
+        _legend(axes, lines, names, "best")
     return bool(names)
