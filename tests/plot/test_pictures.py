@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.looks import Shape, ball, capsule, cylinder
+from featherweight.looks.motion import frames_of
+from featherweight.looks.solids import box
+from featherweight.looks.terrain import terrain_of
 from featherweight.plot.layout import save
-from featherweight.plot.painter import LIGHT, SHADOW, _arrows, _on_grid
+from featherweight.plot.painter import LIGHT, SHADOW, Painter, _arrows, _on_grid
 
 matplotlib = pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
@@ -207,6 +211,47 @@ def test_the_outside_of_a_box_is_seen_and_lit_from_above() -> None:
     above, below = tones
     assert above > below + 50
     assert above == pytest.approx(255 * 0.8 * (0.62 + 0.30 * LIGHT[2] + 0.10), abs=2)
+
+
+def test_a_body_that_is_moved_looks_like_solids_that_are_placed_there() -> None:
+    """Its facets, their light and their shadow on a tilted plane, also where it is half in the ground."""
+    builder = fw.Builder("one").add_body("a", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1, 0.1))
+    model = builder.build()
+    rng, ground = np.random.default_rng(1), [fw.contact.Plane(normal=(0.2, 0.1, 1.0), point=(0.0, 0.3, -0.2))]
+    camera = fw.plot.Camera([1.5, -2.0, 1.2], [0.0, 0.0, 0.4], 2.5)
+    floor = terrain_of(ground, camera.target, 5.0)
+    for height in (0.6, 0.4, 0.0, -0.1, -0.2, -0.3):
+        q = np.array([*rng.uniform(0.2, 0.6, 2), height, *rng.normal(size=4)])
+        q[3:] /= np.linalg.norm(q[3:])
+        moved, resting = frames_of(model, np.zeros(1), q[None]), frames_of(model, np.zeros(1), model.neutral()[None])
+        mesh = box((0.5, 0.3, 0.2))
+        there = mesh.moved(moved.rotation[0, 1], moved.position[0, 1])
+        pictures = [
+            np.asarray(Painter([Shape(1, solid, (0.8, 0.5, 0.2))], floor, camera, (160, 120)).paint(motion, 0))
+            for solid, motion in ((mesh, moved), (there, resting))
+        ]
+        assert (np.abs(np.subtract(*pictures, dtype=int)).max(axis=-1) > 3).mean() < 1e-3
+        shadow = (np.abs(pictures[0] - np.array(SHADOW)).max(axis=-1) < 3).mean()
+        assert shadow > 0.005 or height < 0.4
+
+
+def test_nothing_shines_through_a_solid() -> None:
+    """Of the pixels of red balls and capsules before a white sky hardly one is white, from wherever they are seen."""
+    rng, holes, inside = np.random.default_rng(0), 0, 0
+    motion = frames_of(fw.robots.pendulum(), np.zeros(1), np.zeros((1, 1)))
+    for mesh in (ball(0.5, 32), ball(0.5), capsule(0.2, 1.0), cylinder(0.2, 1.0)):
+        for _ in range(12):
+            camera = fw.plot.Camera(4 * rng.normal(size=3), np.zeros(3), rng.uniform(0.5, 3.0))
+            painter = Painter([Shape(0, mesh, (1.0, 0.2, 0.2))], [], camera, (200, 150))
+            red = np.asarray(painter.paint(motion, 0)).min(axis=-1) < 90
+            across, down = np.arange(200), np.arange(150)[:, None]
+            first, last = red.argmax(axis=1), 199 - red[:, ::-1].argmax(axis=1)
+            top, bottom = red.argmax(axis=0), 149 - red[::-1].argmax(axis=0)
+            between = (across >= first[:, None]) & (across <= last[:, None]) & (down >= top) & (down <= bottom)
+            between &= red.any(axis=1)[:, None] & red.any(axis=0)
+            holes, inside = holes + int((between & ~red).sum()), inside + int(between.sum())
+    assert inside > 500_000
+    assert holes < 1e-5 * inside
 
 
 def test_a_shadow_falls_away_from_the_light() -> None:
