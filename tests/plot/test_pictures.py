@@ -14,6 +14,7 @@ from featherweight.looks import Shape, ball, capsule, cylinder
 from featherweight.looks.motion import frames_of
 from featherweight.looks.solids import box
 from featherweight.looks.terrain import terrain_of
+from featherweight.plot.curves import _power
 from featherweight.plot.layout import save
 from featherweight.plot.painter import LIGHT, SHADOW, Painter, _arrows, _on_grid
 
@@ -115,6 +116,11 @@ def test_log_axes_of_a_written_figure_are_not_cut(drop: fw.Trajectory) -> None:
     box = figure.get_tightbbox()  # in inches
     assert 0 <= box.x0 < box.x1 <= figure.get_figwidth()
     assert 0 <= box.y0 < box.y1 <= figure.get_figheight()
+
+
+def test_powers_of_ten_are_plain_letters() -> None:
+    texts = {1e-12: "10⁻¹²", 1e-3: "10⁻³", 1.0: "10⁰", 10.0: "10¹", 1e4: "10⁴", 0.0: "0", -100.0: "−10²"}
+    assert [_power(value) for value in texts] == list(texts.values())
 
 
 def test_what_is_added_to_a_figure_later_finds_room(swing: fw.Trajectory, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from featherweight.simulation import Trajectory
 MOST_SAMPLES = 3000  # of a curve that are drawn
 MOST_NAMES = 12  # in a legend
 LONGEST_BESIDE = 32  # letters of a name, in a legend of two columns
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PANELS: dict[str, Callable[[Any, Lane], bool]] = {}
 
 
@@ -108,6 +109,18 @@ def _legend(axes: Any, lines: Sequence[Any], names: Sequence[str], place: str) -
     axes.legend(lines[: len(some)], some, fontsize=7, ncols=columns, loc=place)
 
 
+def _plain_powers(axes: Any) -> None:
+    """Powers of ten in plain letters and no marks between them: mathtext and marks take longer than the curves."""
+    axes.minorticks_off()
+    axes.yaxis.set_major_formatter(_power)
+
+
+def _power(value: float, _: int | None = None) -> str:
+    """10⁻³ for 0.001."""
+    sign = "−" if value < 0 else ""
+    return f"{sign}10{f'{np.log10(abs(value)):.0f}'.translate(RAISED)}" if value else "0"
+
+
 def _coordinates(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
     """Places in q and names: of joints without orientation, or of the positions of those with."""
     places, names = [], []
@@ -170,6 +183,7 @@ def _forces(axes: Any, own: Lane) -> bool:
     weight = own.model.weight
     if axes is not None and shown and np.nanmax(size) > 10 * weight > 0:  # an impact, for which the rest would be flat
         axes.set_yscale("symlog", linthresh=weight)
+        _plain_powers(axes)
     return shown
 
 
@@ -182,6 +196,9 @@ def _slip(axes: Any, own: Lane) -> bool:
     shown = _lines(axes, "slip of points that press [m/s]", own.starts, np.maximum(slip, 1e-12), names)
     if axes is not None and shown:
         axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        if high > 1e4 * low:  # with fewer powers of ten the numbers between them are marked and named
+            _plain_powers(axes)
     return shown
 
 
