@@ -241,6 +241,18 @@ def test_a_body_that_is_moved_looks_like_solids_that_are_placed_there() -> None:
         assert shadow > 0.005 or height < 0.4
 
 
+def test_a_picture_of_nothing_is_empty() -> None:
+    """Of a robot without shapes; and of one that is all under the ground there is no shadow."""
+    motion = frames_of(fw.robots.pendulum(), np.zeros(1), np.zeros((1, 1)))
+    camera = fw.plot.Camera([1.5, -2.0, 1.2], [0.0, 0.0, 0.4], 2.5)
+    assert (np.asarray(Painter([], [], camera, (80, 60)).paint(motion, 0)) == 255).all()
+    floor = terrain_of([fw.contact.Plane()], camera.target, 5.0)
+    deep = Shape(0, ball(0.3).moved(np.eye(3), np.array([0.0, 0.0, -0.6])), (0.2, 0.2, 0.2))
+    picture = np.asarray(Painter([deep], floor, camera, (160, 120)).paint(motion, 0))
+    assert picture.min() < 100
+    assert not (np.abs(picture - np.array(SHADOW)).max(axis=-1) < 3).any()
+
+
 def test_nothing_shines_through_a_solid() -> None:
     """Of the pixels of red balls and capsules before a white sky hardly one is white, from wherever they are seen."""
     rng, holes, inside = np.random.default_rng(0), 0, 0

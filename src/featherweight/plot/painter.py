@@ -105,7 +105,7 @@ def _polygons(draw: Any, pixels: np.ndarray, inks: np.ndarray) -> None:
     edge meets two short ones.
     """
     pixels = pixels + np.where(pixels > pixels.mean(axis=1, keepdims=True), 0.75, 0.25)
-    for polygon, ink in zip(pixels.reshape(len(pixels), -1).astype(np.float32), inks.tolist(), strict=True):
+    for polygon, ink in zip(pixels.reshape(-1, 8).astype(np.float32), inks.tolist(), strict=True):
         draw.polygon(polygon, fill=ink)
 
 
