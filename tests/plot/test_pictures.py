@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.plot.painter import LIGHT, SHADOW, _arrows, _on_grid
+from featherweight.looks import Shape, ball, capsule, cylinder
+from featherweight.looks.motion import frames_of
+from featherweight.looks.solids import box
+from featherweight.looks.terrain import terrain_of
+from featherweight.plot.curves import _power
+from featherweight.plot.layout import save
+from featherweight.plot.painter import LIGHT, SHADOW, Painter, _arrows, _on_grid
 
-pytest.importorskip("matplotlib")
+matplotlib = pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
 
 
@@ -68,6 +75,57 @@ def test_a_figure_is_written(swing: fw.Trajectory, tmp_path: Path) -> None:
     swing.plot(path=tmp_path / "curves.png")
     with Image.open(tmp_path / "curves.png") as picture:
         assert picture.size[0] > 400
+
+
+def chain(links: int, name: str, mass: float) -> fw.Trajectory:
+    """A run of a chain of balls in free swing: energies are as large as its mass, names as long as it is told."""
+    builder, last = fw.Builder("chain"), None
+    for k in range(links):
+        parent = {} if last is None else {"parent": last}
+        last = f"{name}_{k}"
+        place = fw.Placement((0.0, 0.0, -0.2))
+        ball = fw.Inertia.sphere(mass, 0.1)
+        builder.add_body(last, joint=fw.joints.Revolute("y"), inertia=ball, placement=place, **parent)
+    model = builder.build()
+    q = np.linspace(-1.0, 1.0, links) + 0.3
+    return fw.simulate(model, q, np.zeros(links), duration=0.1, dt=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("links", "name", "mass", "size"),
+    [(1, "a", 1.0, 10), (3, "b", 1e9, 10), (3, "c", 1e-8, 16), (12, "d" * 50, 1e4, 10), (12, "e", 0.3, 16)],
+)
+def test_nothing_of_a_written_figure_is_cut_or_overlaps(links: int, name: str, mass: float, size: int) -> None:
+    """Titles, labels and legends of all panels are in the figure, and away from those of other panels."""
+    with matplotlib.rc_context({"font.size": size}):
+        figure = chain(links, name, mass).plot(panels=["angles", "rates", "energy", "phase"])
+        save(figure, io.BytesIO(), dpi=90)
+        boxes = [axes.get_tightbbox().extents for axes in figure.axes]
+    for k, (left, bottom, right, top) in enumerate(boxes):
+        assert 0 <= left < right <= figure.bbox.width
+        assert 0 <= bottom < top <= figure.bbox.height
+        for other in boxes[:k]:
+            assert left >= other[2] or right <= other[0] or bottom >= other[3] or top <= other[1]
+
+
+def test_log_axes_of_a_written_figure_are_not_cut(drop: fw.Trajectory) -> None:
+    figure = drop.plot()
+    save(figure, io.BytesIO(), dpi=90)
+    box = figure.get_tightbbox()  # in inches
+    assert 0 <= box.x0 < box.x1 <= figure.get_figwidth()
+    assert 0 <= box.y0 < box.y1 <= figure.get_figheight()
+
+
+def test_powers_of_ten_are_plain_letters() -> None:
+    texts = {1e-12: "10⁻¹²", 1e-3: "10⁻³", 1.0: "10⁰", 10.0: "10¹", 1e4: "10⁴", 0.0: "0", -100.0: "−10²"}
+    assert [_power(value) for value in texts] == list(texts.values())
+
+
+def test_what_is_added_to_a_figure_later_finds_room(swing: fw.Trajectory, tmp_path: Path) -> None:
+    figure = swing.plot(path=tmp_path / "curves.png")
+    title = figure.suptitle("all of it")
+    figure.savefig(tmp_path / "more.png")
+    assert title.get_window_extent().y0 >= max(axes.get_tightbbox().y1 for axes in figure.axes)
 
 
 def test_an_unknown_panel_is_named(swing: fw.Trajectory) -> None:
@@ -157,6 +215,59 @@ def test_the_outside_of_a_box_is_seen_and_lit_from_above() -> None:
     above, below = tones
     assert above > below + 50
     assert above == pytest.approx(255 * 0.8 * (0.62 + 0.30 * LIGHT[2] + 0.10), abs=2)
+
+
+def test_a_body_that_is_moved_looks_like_solids_that_are_placed_there() -> None:
+    """Its facets, their light and their shadow on a tilted plane, also where it is half in the ground."""
+    builder = fw.Builder("one").add_body("a", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1, 0.1))
+    model = builder.build()
+    rng, ground = np.random.default_rng(1), [fw.contact.Plane(normal=(0.2, 0.1, 1.0), point=(0.0, 0.3, -0.2))]
+    camera = fw.plot.Camera([1.5, -2.0, 1.2], [0.0, 0.0, 0.4], 2.5)
+    floor = terrain_of(ground, camera.target, 5.0)
+    for height in (0.6, 0.4, 0.0, -0.1, -0.2, -0.3):
+        q = np.array([*rng.uniform(0.2, 0.6, 2), height, *rng.normal(size=4)])
+        q[3:] /= np.linalg.norm(q[3:])
+        moved, resting = frames_of(model, np.zeros(1), q[None]), frames_of(model, np.zeros(1), model.neutral()[None])
+        mesh = box((0.5, 0.3, 0.2))
+        there = mesh.moved(moved.rotation[0, 1], moved.position[0, 1])
+        pictures = [
+            np.asarray(Painter([Shape(1, solid, (0.8, 0.5, 0.2))], floor, camera, (160, 120)).paint(motion, 0))
+            for solid, motion in ((mesh, moved), (there, resting))
+        ]
+        assert (np.abs(np.subtract(*pictures, dtype=int)).max(axis=-1) > 3).mean() < 1e-3
+        shadow = (np.abs(pictures[0] - np.array(SHADOW)).max(axis=-1) < 3).mean()
+        assert shadow > 0.005 or height < 0.4
+
+
+def test_a_picture_of_nothing_is_empty() -> None:
+    """Of a robot without shapes; and of one that is all under the ground there is no shadow."""
+    motion = frames_of(fw.robots.pendulum(), np.zeros(1), np.zeros((1, 1)))
+    camera = fw.plot.Camera([1.5, -2.0, 1.2], [0.0, 0.0, 0.4], 2.5)
+    assert (np.asarray(Painter([], [], camera, (80, 60)).paint(motion, 0)) == 255).all()
+    floor = terrain_of([fw.contact.Plane()], camera.target, 5.0)
+    deep = Shape(0, ball(0.3).moved(np.eye(3), np.array([0.0, 0.0, -0.6])), (0.2, 0.2, 0.2))
+    picture = np.asarray(Painter([deep], floor, camera, (160, 120)).paint(motion, 0))
+    assert picture.min() < 100
+    assert not (np.abs(picture - np.array(SHADOW)).max(axis=-1) < 3).any()
+
+
+def test_nothing_shines_through_a_solid() -> None:
+    """Of the pixels of red balls and capsules before a white sky hardly one is white, from wherever they are seen."""
+    rng, holes, inside = np.random.default_rng(0), 0, 0
+    motion = frames_of(fw.robots.pendulum(), np.zeros(1), np.zeros((1, 1)))
+    for mesh in (ball(0.5, 32), ball(0.5), capsule(0.2, 1.0), cylinder(0.2, 1.0)):
+        for _ in range(12):
+            camera = fw.plot.Camera(4 * rng.normal(size=3), np.zeros(3), rng.uniform(0.5, 3.0))
+            painter = Painter([Shape(0, mesh, (1.0, 0.2, 0.2))], [], camera, (200, 150))
+            red = np.asarray(painter.paint(motion, 0)).min(axis=-1) < 90
+            across, down = np.arange(200), np.arange(150)[:, None]
+            first, last = red.argmax(axis=1), 199 - red[:, ::-1].argmax(axis=1)
+            top, bottom = red.argmax(axis=0), 149 - red[::-1].argmax(axis=0)
+            between = (across >= first[:, None]) & (across <= last[:, None]) & (down >= top) & (down <= bottom)
+            between &= red.any(axis=1)[:, None] & red.any(axis=0)
+            holes, inside = holes + int((between & ~red).sum()), inside + int(between.sum())
+    assert inside > 500_000
+    assert holes < 1e-5 * inside
 
 
 def test_a_shadow_falls_away_from_the_light() -> None:

@@ -10,10 +10,13 @@ import numpy as np
 
 from featherweight.extras import needed
 from featherweight.model import Model
+from featherweight.plot.layout import save
 from featherweight.simulation import Trajectory
 
 MOST_SAMPLES = 3000  # of a curve that are drawn
 MOST_NAMES = 12  # in a legend
+LONGEST_BESIDE = 32  # letters of a name, in a legend of two columns
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PANELS: dict[str, Callable[[Any, Lane], bool]] = {}
 
 
@@ -75,7 +78,7 @@ def plot(
             axes.set_xlabel("t [s]")
             axes.set_xlim(float(own.t[0]), float(own.t[-1]) if len(own.t) > 1 else 1.0)
     if path is not None:
-        figure.savefig(path, dpi=110)
+        save(figure, path, dpi=110)
     if window:
         needed("matplotlib.pyplot", "plot", "plots need").show()
     return figure
@@ -95,9 +98,27 @@ def _lines(axes: Any, title: str, t: np.ndarray, values: np.ndarray, names: Sequ
     if axes is not None and len(names):
         lines = axes.plot(t, values, linewidth=1.1)
         axes.set_title(title, fontsize=10, loc="left")
-        some = lines[:MOST_NAMES]
-        axes.legend(some, names[: len(some)], fontsize=7, ncols=2 if len(some) > 6 else 1, loc="upper right")
+        _legend(axes, lines, names, "upper right")
     return bool(len(names))
+
+
+def _legend(axes: Any, lines: Sequence[Any], names: Sequence[str], place: str) -> None:
+    """The first names, in two columns if they are many and short enough to stand beside each other."""
+    some = list(names[:MOST_NAMES])
+    columns = 2 if len(some) > 6 and max(map(len, some)) <= LONGEST_BESIDE else 1
+    axes.legend(lines[: len(some)], some, fontsize=7, ncols=columns, loc=place)
+
+
+def _plain_powers(axes: Any) -> None:
+    """Powers of ten in plain letters and no marks between them: mathtext and marks take longer than the curves."""
+    axes.minorticks_off()
+    axes.yaxis.set_major_formatter(_power)
+
+
+def _power(value: float, _: int | None = None) -> str:
+    """10⁻³ for 0.001."""
+    sign = "−" if value < 0 else ""
+    return f"{sign}10{f'{np.log10(abs(value)):.0f}'.translate(RAISED)}" if value else "0"
 
 
 def _coordinates(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
@@ -162,6 +183,7 @@ def _forces(axes: Any, own: Lane) -> bool:
     weight = own.model.weight
     if axes is not None and shown and np.nanmax(size) > 10 * weight > 0:  # an impact, for which the rest would be flat
         axes.set_yscale("symlog", linthresh=weight)
+        _plain_powers(axes)
     return shown
 
 
@@ -174,6 +196,9 @@ def _slip(axes: Any, own: Lane) -> bool:
     shown = _lines(axes, "slip of points that press [m/s]", own.starts, np.maximum(slip, 1e-12), names)
     if axes is not None and shown:
         axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        if high > 1e4 * low:  # with fewer powers of ten the numbers between them are marked and named
+            _plain_powers(axes)
     return shown
 
 
@@ -193,5 +218,5 @@ def _phase(axes: Any, own: Lane) -> bool:
     if axes is not None and names:
         lines = [axes.plot(own.q[:, i], own.v[:, k], linewidth=0.9)[0] for i, k in zip(places, degrees, strict=True)]
         axes.set_title("phase portraits: rate [rad/s or m/s] over joint [rad or m]", fontsize=10, loc="left")
-        axes.legend(lines[:MOST_NAMES], names[:MOST_NAMES], fontsize=7, ncols=2 if len(names) > 6 else 1)
+        _legend(axes, lines, names, "best")
     return bool(names)

@@ -13,7 +13,8 @@ from featherweight.looks import motion_of, shapes_of, terrain_of
 from featherweight.looks.motion import frames_of
 from featherweight.looks.terrain import Ground
 from featherweight.model import Model
-from featherweight.plot.painter import Camera, camera_for, paint
+from featherweight.plot.camera import Camera, camera_for
+from featherweight.plot.painter import Painter
 from featherweight.simulation import Trajectory
 
 Path = str | os.PathLike[str]
@@ -44,7 +45,7 @@ def still(
     motion = frames_of(model, np.zeros(1), state[None])
     shapes = shapes_of(model)
     camera = camera or camera_for(motion, shapes, size[0] / size[1])
-    image = paint(motion, shapes, _terrain(ground, camera), 0, camera, size=size)
+    image = Painter(shapes, _terrain(ground, camera), camera, size).paint(motion, 0)
     if path is not None:
         image.save(path)
     return image
@@ -87,7 +88,9 @@ def movie(
     motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     looks = [shapes_of(motion.model) for motion in motions]
     camera = camera or camera_for(motions[0], looks[0], size[0] / size[1])
-    grounds = [_terrain(one.ground, camera) for one in several]
+    painters = [
+        Painter(look, _terrain(one.ground, camera), camera, size) for one, look in zip(several, looks, strict=True)
+    ]
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
     times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
     shown = np.stack(
@@ -99,17 +102,8 @@ def movie(
             pictures.append(pictures[-1])
             continue
         row = [
-            paint(
-                m,
-                look,
-                ground,
-                frame,
-                camera,
-                size=size,
-                newtons=newtons,
-                caption=_caption(labels, i, float(m.t[frame])),
-            )
-            for i, (m, look, ground, frame) in enumerate(zip(motions, looks, grounds, frames, strict=True))
+            painter.paint(m, frame, newtons=newtons, caption=_caption(labels, i, float(m.t[frame])))
+            for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
         ]
         pictures.append(_beside(row))
     _write_gif(pictures, path, hundredths)

@@ -9,9 +9,9 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from featherweight.plot import movie, plot
+from featherweight.plot.layout import save
 from featherweight.report.summary import Line, summary
 from featherweight.simulation import Trajectory
 
@@ -84,8 +84,8 @@ def _gif(runs: Mapping[str, Trajectory], speed: float, rate: float) -> bytes:
 
 
 def _curves(run: Trajectory) -> bytes:
-    stream: Any = io.BytesIO()
-    plot(run).savefig(stream, format="png", dpi=90)
+    stream = io.BytesIO()
+    save(plot(run), stream, format="png", dpi=90)
     return stream.getvalue()
 
 

@@ -73,7 +73,8 @@ class Numbers:
         """Head and arrays as one text."""
         text = json.dumps(head).encode()
         text += b" " * (-len(text) % 4)
-        return base64.b64encode(gzip.compress(struct.pack("<I", len(text)) + text + b"".join(self._parts))).decode()
+        data = struct.pack("<I", len(text)) + text + b"".join(self._parts)
+        return base64.b64encode(gzip.compress(data, compresslevel=6)).decode()  # 9 takes up to ten times as long
 
 
 def _scene(layout: Layout, numbers: Numbers) -> dict[str, Any]:
