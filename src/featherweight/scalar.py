@@ -32,10 +32,10 @@ def _library(x: Any) -> Any:
 def _unary(name: str, x: Any) -> Any:
     if isinstance(x, Node):
         return x.unary(name)
+    if isinstance(x, (np.ndarray, np.generic)):  # before float: NumPy's numbers are floats, too, but know no exceptions
+        return getattr(np, name)(x)
     if isinstance(x, (float, int)):
         return getattr(math, name)(x)
-    if isinstance(x, (np.ndarray, np.generic)):
-        return getattr(np, name)(x)
     return getattr(_library(x), name)(x)
 
 
