@@ -20,6 +20,7 @@ from featherweight.compiler.arguments import address_of, as_array, as_rows, batc
 from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
 from featherweight.compiler.code import Code
 from featherweight.compiler.graph import Graph
+from featherweight.compiler.lanes import Lanes, plain
 from featherweight.compiler.memory import empty
 from featherweight.compiler.node import Node
 from featherweight.compiler.shared import entry_point
@@ -246,7 +247,7 @@ class Kernel:
         scalars: Scalars = []
         for array, rank in zip(arrays, ranks, strict=True):
             flat = array.reshape((*array.shape[: array.ndim - rank], -1))
-            scalars.append([flat[..., j] for j in range(flat.shape[-1])] if flat.ndim > 1 else list(flat))
+            scalars.append([Lanes(flat[..., j]) for j in range(flat.shape[-1])] if batch else list(flat))
         with np.errstate(all="ignore"):  # what is not finite is found below
             values, check = self.function(scalars, float, lambda: None)
         for result, entries in zip(results, values, strict=True):
@@ -255,9 +256,9 @@ class Kernel:
                 flat[:] = entries
                 continue
             for j, x in enumerate(entries):
-                flat[..., j] = x
+                flat[..., j] = plain(x)
         finite = all(np.isfinite(a).all() for a in (*arrays, *results))
-        return not finite or bool(np.any(check))
+        return not finite or bool(np.any(plain(check)))
 
     def _reason(self, names: list[str], arrays: list[np.ndarray], results: tuple[np.ndarray, ...]) -> str:
         """Why a row was refused."""
