@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler import Condition, Graph, Node
+from featherweight.compiler import Condition, Graph, Lanes, Node, plain
 
 
 def _library(x: Any) -> Any:
@@ -32,10 +32,12 @@ def _library(x: Any) -> Any:
 def _unary(name: str, x: Any) -> Any:
     if isinstance(x, Node):
         return x.unary(name)
+    if isinstance(x, Lanes):
+        return Lanes(getattr(np, name)(x.values))
+    if isinstance(x, (np.ndarray, np.generic)):  # before float: NumPy's numbers are floats, too, but know no exceptions
+        return getattr(np, name)(x)
     if isinstance(x, (float, int)):
         return getattr(math, name)(x)
-    if isinstance(x, (np.ndarray, np.generic)):
-        return getattr(np, name)(x)
     return getattr(_library(x), name)(x)
 
 
@@ -64,6 +66,8 @@ def where(condition: Any, if_true: Any, if_false: Any) -> Any:
     if isinstance(condition, Condition):
         return condition.select(if_true, if_false)
     if isinstance(condition, (np.ndarray, np.generic)):
+        if isinstance(if_true, Lanes) or isinstance(if_false, Lanes):
+            return Lanes(np.where(condition, plain(if_true), plain(if_false)))
         return np.where(condition, if_true, if_false)
     if isinstance(condition, bool):
         return if_true if condition else if_false
@@ -106,9 +110,7 @@ def repeat(
         after = list(body(values))
         if len(after) != len(values):
             raise ValueError(f"repeat: expected the body to return {len(values)} values, got {len(after)}")
-        values = [
-            np.where(done, x, y) if isinstance(done, np.ndarray) else y for x, y in zip(values, after, strict=True)
-        ]
+        values = [where(done, x, y) if isinstance(done, np.ndarray) else y for x, y in zip(values, after, strict=True)]
     return values
 
 
@@ -161,6 +163,8 @@ def lookup(table: Any, index: Any) -> Any:
         raise ValueError(f"table: expected numbers, shape (n,), got shape {values.shape}")
     if isinstance(index, Node):
         return index.graph.lookup(values, index)
+    if isinstance(index, Lanes):
+        return Lanes(lookup(values, index.values))
     if isinstance(index, np.ndarray):
         inside = np.where(index >= 0, index, 0.0)
         return values[np.minimum(inside, len(values) - 1).astype(int)]
@@ -172,6 +176,8 @@ def _choose(op: str, a: Any, b: Any) -> Any:
         return a.binary(op, b)
     if isinstance(b, Node):
         return b.graph.lift(a).binary(op, b)
+    if isinstance(a, Lanes) or isinstance(b, Lanes):
+        return Lanes(_choose(op, plain(a), plain(b)))
     if isinstance(a, (np.ndarray, np.generic)) or isinstance(b, (np.ndarray, np.generic)):
         return np.minimum(a, b) if op == "min" else np.maximum(a, b)
     if any(type(x).__module__.startswith("sympy") for x in (a, b)):
@@ -215,6 +221,8 @@ def atan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y) [rad], from -π to π; 0 at the origin."""
     if isinstance(y, Node) or isinstance(x, Node):
         return _traced_atan2(y, x)
+    if isinstance(y, Lanes) or isinstance(x, Lanes):
+        return Lanes(np.arctan2(plain(y), plain(x)))
     if isinstance(y, (np.ndarray, np.generic)) or isinstance(x, (np.ndarray, np.generic)):
         return np.arctan2(y, x)
     if isinstance(y, (float, int)) and isinstance(x, (float, int)):

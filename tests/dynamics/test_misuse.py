@@ -5,6 +5,7 @@ answer to huge numbers, with the interpreter (which takes milliseconds), within 
 interpreter overflows there is no oracle here: test_arguments.py compares huge numbers in many digits.
 """
 
+import math
 import re
 import warnings
 from collections import Counter, defaultdict
@@ -93,7 +94,7 @@ class Call:
 
     @property
     def rows(self):
-        return int(np.prod(self.batch))
+        return math.prod(self.batch)
 
     @property
     def result_shape(self):
@@ -325,7 +326,7 @@ def overlaps_input(call, rng):
     given = call.values.get(name)
     if type(given) is not np.ndarray or given.dtype != np.float64:
         return False
-    size, shift = int(np.prod(call.result_shape)), int(rng.integers(3))
+    size, shift = math.prod(call.result_shape), int(rng.integers(3))
     memory = np.full(given.size + size + shift, 7.0)
     shared = memory[: given.size].reshape(given.shape)
     shared[...] = given
@@ -368,7 +369,7 @@ def random_batch(rng):
     """0 … 3 leading axes, 0 … 20 rows."""
     while True:
         batch = tuple(int(n) for n in rng.integers(0, 21, rng.integers(4)))
-        if np.prod(batch, initial=1) <= 20:
+        if math.prod(batch) <= 20:
             return batch
 
 

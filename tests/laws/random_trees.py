@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import featherweight as fw
 
 ONE_DOF = ("revolute y", "revolute any", "continuous any", "prismatic z", "prismatic any", "helical any")
+OFFSETS = np.array([0.0, 0.3, -0.2])
 KINDS = (*ONE_DOF, "cylindrical any", "universal any", "planar", "planar x", "spherical", "free")
 
 
@@ -56,14 +57,14 @@ def inertia(rng: np.random.Generator) -> fw.Inertia:
     points = rng.normal(size=(6, 3)) * 0.2
     mass = rng.uniform(0.5, 2.0)
     com = points.mean(axis=0)
-    moment = sum(mass / 6 * ((p - com) @ (p - com) * np.eye(3) - np.outer(p - com, p - com)) for p in points)
-    return fw.Inertia(mass, com, moment)
+    off = points - com
+    return fw.Inertia(mass, com, mass / 6 * ((off * off).sum() * np.eye(3) - off.T @ off))
 
 
 def placement(rng: np.random.Generator) -> fw.Placement:
     quarter = rng.integers(0, 4, size=3) * (np.pi / 2)  # structure to fold
-    rpy = rng.choice([np.zeros(3), quarter, rng.uniform(-np.pi, np.pi, 3)])
-    return fw.Placement(rng.choice([0.0, 0.3, -0.2], size=3), rpy=rpy)
+    rpy = (np.zeros(3), quarter, rng.uniform(-np.pi, np.pi, 3))[rng.integers(3)]
+    return fw.Placement(OFFSETS[rng.integers(3, size=3)], rpy=rpy)
 
 
 def rotor(axis: Any, rng: np.random.Generator) -> fw.Rotor:

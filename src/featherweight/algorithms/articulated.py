@@ -43,12 +43,15 @@ class ArticulatedTree:
     U: list[list[Force]]
     D: list[Factored]
     IA: list[ArticulatedInertia]
+    X_own: list[Transform]  # X and S from the body before; another one than for X and S where joints are joined
+    S_own: list[tuple[Motion, ...]]
 
 
-def articulated_bodies(tree: Tree, q: Sequence[Any]) -> ArticulatedTree:
-    """The inward pass of the articulated-body algorithm for inertias alone."""
+def articulated_bodies(tree: Tree, q: Sequence[Any], *, pushed: bool = True) -> ArticulatedTree:
+    """The inward pass of the articulated-body algorithm for inertias alone; for forces at the joints, or also for
+    bodies that are pushed."""
     if tree.unjoined is not None:
-        return ArticulatedTree(*joined_bodies(tree, tree.unjoined, q))
+        return ArticulatedTree(*joined_bodies(tree, tree.unjoined, q, pushed))
     X, S, U, D = (tree.per_body() for _ in range(4))
     IA = [I.articulated for I in tree.I]
     for i, _, joint in tree.outward():
@@ -58,7 +61,7 @@ def articulated_bodies(tree: Tree, q: Sequence[Any]) -> ArticulatedTree:
         U[i], D[i] = joint_inertia(IA[i], S[i], joint)
         if parent > 0:
             IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], S[i], U[i], D[i], joint)
-    return ArticulatedTree(X, S, U, D, IA)
+    return ArticulatedTree(X, S, U, D, IA, X, S)
 
 
 def felt_beyond(

@@ -164,14 +164,14 @@ def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]], world
     world may accelerate."""
     a: list[Any] = [0] * tree.nv
     A = tree.per_body(Motion.zero() if world is None else world)
-    bodies_on = tree.bodies_on()
+    bodies_on, apart = tree.bodies_on(), tree.unjoined or tree
     for i, parent, joint in tree.outward():
-        A_rigid = bodies.X[i] @ A[parent]
+        A_rigid = bodies.X_own[i] @ A[apart.parent[i]]
         if i == bodies_on[joint.v.start][0]:  # others on the same joint go along
             felt = [A_rigid.dot(U) for U in bodies.U[i]]
             if joint.spin is not None:
                 felt[0] = felt[0] + A[parent].dot(joint.spin)
             answer = y.get(i, [0] * len(felt))
             a[joint.v] = [y - x for y, x in zip(answer, bodies.D[i].solve(felt), strict=True)]
-        A[i] = A_rigid + combine(bodies.S[i], a[joint.v])
+        A[i] = A_rigid + combine(bodies.S_own[i], a[apart.joints[i].v])
     return a

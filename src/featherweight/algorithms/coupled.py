@@ -24,7 +24,7 @@ def coupled_forward_dynamics(
     """q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext) without forming M, and the pivots of the inertias felt at the joints."""
     bias, _ = inverse_dynamics(tree, q, v, [0] * tree.nv, f_ext)
     tree = joined(tree)
-    bodies = articulated_bodies(tree, q)
+    bodies = articulated_bodies(tree, q, pushed=False)
     y = joint_answers(tree, bodies, [t - b for t, b in zip(tau, bias, strict=True)])
     pivots = [pivot for on_joint in tree.bodies_on().values() for pivot in bodies.D[on_joint[0]].d]
     return response(tree, bodies, by_body(tree, y)), pivots

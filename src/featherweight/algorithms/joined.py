@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featherweight.algorithms.linear import factor, is_zero
+from featherweight.algorithms.linear import factor
 from featherweight.model import Tree
 from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
 
@@ -48,11 +48,14 @@ class Felt:
             self.D[high][low] = self.D[high][low] + s.dot(spin) * (2 if k == c else 1)
 
 
-def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any]) -> tuple[list[Any], ...]:
-    """X, S, U, D and I^A by body: X and S from the base of the joint, D of the joint, U of it as seen from the body.
+def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any], pushed: bool) -> tuple[list[Any], ...]:
+    """X, S, U, D and I^A by body: X and S from the base of the joint, D of the joint, U of it as seen from the body;
+    then X and S from the body that carries it on the same joint. If no body is to be pushed by forces, U is known for
+    the first of the bodies on a joint alone.
 
     A joint of n coordinates, with m bodies at most d deep, costs m d + n m + n³.
     """
+    still = Motion.zero()
     X, X_own, S, S_own, U, D, beyond = (tree.per_body() for _ in range(7))
     IA = [I.articulated for I in tree.I]
 
@@ -60,9 +63,9 @@ def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any]) -> tuple[list[An
     for i, carrier, joint in unjoined.outward():
         whole = tree.joints[i].v
         X_own[i], S_own[i] = joint.transform(q) @ tree.X_tree[i], joint.subspace(q)
-        X[i], axes = X_own[i], [Motion.zero()] * (whole.stop - whole.start)
+        X[i], axes = X_own[i], [still] * (whole.stop - whole.start)
         if carrier != tree.parent[i]:  # another body on the same joint
-            X[i], axes = X[i] @ X[carrier], [X[i] @ s if moves(s) else s for s in S[carrier]]
+            X[i], axes = X[i] @ X[carrier], [s if s is still else X[i] @ s for s in S[carrier]]
         for k, s in enumerate(S_own[i], joint.v.start - whole.start):
             axes[k] = axes[k] + s
         S[i] = tuple(axes)
@@ -91,13 +94,10 @@ def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any]) -> tuple[list[An
         if i == bodies[0]:
             factors = factor(on_joint.D)
             for j in bodies:
-                U[j], D[j] = [X[j].ahead(u) for u in on_joint.U], factors
+                D[j] = factors
+                if pushed or j == i:
+                    U[j] = [X[j].ahead(u) for u in on_joint.U]
             if base > 0:
                 outer = factors.right_divide(on_joint.U)
                 IA[base] = sum(on_joint.inertias, IA[base]).minus_outer(outer, on_joint.U)
-    return X, S, U, D, IA
-
-
-def moves(s: Motion) -> bool:
-    """Not zero by structure."""
-    return not all(map(is_zero, (*s.angular, *s.linear)))
+    return X, S, U, D, IA, X_own, S_own

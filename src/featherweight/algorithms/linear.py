@@ -70,14 +70,16 @@ def factor(D: Sequence[Sequence[Any]]) -> Factored:
     d: list[Any] = [0] * n
     d_inverse: list[Any] = [0] * n
     for i in range(n):
+        weighted: list[Any] = []  # L_ik d_k
         for j in range(i):
             s = D[i][j]
-            for k in range(j):
-                s = s - L[i][k] * d[k] * L[j][k]
+            for Ld_k, L_jk in zip(weighted, L[j], strict=False):  # k < j
+                s = s - Ld_k * L_jk
             L[i][j] = s * d_inverse[j]
+            weighted.append(L[i][j] * d[j])
         s = D[i][i]
-        for k in range(i):
-            s = s - L[i][k] * d[k] * L[i][k]
+        for Ld_k, L_ik in zip(weighted, L[i], strict=False):  # k < i
+            s = s - Ld_k * L_ik
         d[i] = s
         d_inverse[i] = reciprocal(s)
     return Factored(L, d, d_inverse)

@@ -70,15 +70,11 @@ class Equations:
         """The derivation, step by step: what is done, and what comes out."""
         return tuple(self.derivation())
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[Symbol, ...]:
         """The symbols that are neither coordinates nor velocities nor inputs, by name."""
         known = {*self.q, *self.v, *self.a, *self.inputs}
-        found: set[Symbol] = set()
-        for part in (self.M, self.b, self.g, self.tau):
-            for e in part:
-                found |= _symbols(e)
-        return tuple(sorted(found - known, key=lambda s: s.name))
+        return tuple(sorted(_symbols(*self.M, *self.b, *self.g, *self.tau) - known, key=lambda s: s.name))
 
     def simplified(self) -> Equations:
         """The same equations with everything collected: products of cosines and sines as sums, common factors in front.
@@ -100,7 +96,7 @@ class Equations:
     def shared(self) -> tuple[list[tuple[Symbol, Expr]], dict[str, Matrix]]:
         """Definitions of common subexpressions, and M, b, g, tau written with them."""
         names = ("M", "b", "g", "tau")
-        used = {s.name for part in (self.M, self.b, self.g, self.tau) for e in part for s in _symbols(e)}
+        used = {s.name for s in _symbols(*self.M, *self.b, *self.g, *self.tau)}
         symbols = (s for s in sympy.numbered_symbols("s", real=True) if s.name not in used)
         definitions, matrices = sympy.cse([getattr(self, n) for n in names], symbols=symbols, order="none")
         return definitions, dict(zip(names, matrices, strict=True))
@@ -230,10 +226,10 @@ class Equations:
         return linearize(self, q, v, inputs or {})
 
 
-def _symbols(e: Expr) -> set[Symbol]:
-    """The symbols of an expression, each shared piece visited once."""
+def _symbols(*expressions: Expr) -> set[Symbol]:
+    """The symbols of expressions, each shared piece visited once."""
     seen: set[Any] = set()
-    stack, found = [e], set()
+    stack, found = list(expressions), set()
     while stack:
         x = stack.pop()
         if x in seen:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from featherweight.spatial.vector import Vector
+from featherweight.spatial.vector import Vector, new
 
 
 class Force(NamedTuple):
@@ -23,13 +23,13 @@ class Force(NamedTuple):
         return Force(Vector.zero(), Vector.zero())
 
     def __add__(self, f: Force) -> Force:  # type: ignore[override]
-        return Force(self.moment + f.moment, self.force + f.force)
+        return new(Force, (self.moment + f.moment, self.force + f.force))
 
     def __sub__(self, f: Force) -> Force:
-        return Force(self.moment - f.moment, self.force - f.force)
+        return new(Force, (self.moment - f.moment, self.force - f.force))
 
     def __mul__(self, s: Any) -> Force:
-        return Force(self.moment * s, self.force * s)
+        return new(Force, (self.moment * s, self.force * s))
 
 
 class Motion(NamedTuple):
@@ -43,16 +43,16 @@ class Motion(NamedTuple):
         return Motion(Vector.zero(), Vector.zero())
 
     def __add__(self, v: Motion) -> Motion:  # type: ignore[override]
-        return Motion(self.angular + v.angular, self.linear + v.linear)
+        return new(Motion, (self.angular + v.angular, self.linear + v.linear))
 
     def __sub__(self, v: Motion) -> Motion:
-        return Motion(self.angular - v.angular, self.linear - v.linear)
+        return new(Motion, (self.angular - v.angular, self.linear - v.linear))
 
     def __neg__(self) -> Motion:
         return Motion(-self.angular, -self.linear)
 
     def __mul__(self, s: Any) -> Motion:
-        return Motion(self.angular * s, self.linear * s)
+        return new(Motion, (self.angular * s, self.linear * s))
 
     @property
     def coordinate(self) -> int | None:

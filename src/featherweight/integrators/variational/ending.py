@@ -53,7 +53,7 @@ class Ended:
         X, S = tree.per_body(), tree.per_body()
         for i, _, joint in at.outward():
             X[i], S[i] = joint.transform(q_after) @ tree.X_tree[i], joint.subspace(q_after)
-        return replace(self, answer=Answer(at, q_after, replace(self.answer.bodies, X=X, S=S)))
+        return replace(self, answer=Answer(at, q_after, replace(self.answer.bodies, X=X, S=S, X_own=X, S_own=S)))
 
     def velocity(self, h: Any, along: Tree) -> list[Any]:
         """v after the step: the second half, as a pass of this tree. Gravity acts for h/2 there, too: instead of
