@@ -242,8 +242,8 @@ class Kernel:
     def _interpret(
         self, arrays: list[np.ndarray], ranks: list[int], batch: tuple[int, ...], results: tuple[np.ndarray, ...]
     ) -> bool:
-        """The same source on NumPy arrays, one entry a state; on NumPy's numbers where there is one state, which take
-        a tenth of the time of an array with one entry."""
+        """The same source on NumPy: several states as `Lanes`, arrays with one entry a state; one state as numbers, which
+        take less time than arrays without axes."""
         scalars: Scalars = []
         for array, rank in zip(arrays, ranks, strict=True):
             flat = array.reshape((*array.shape[: array.ndim - rank], -1))

@@ -111,8 +111,9 @@ def _quadruped(
             f"most: two feet with {most:g} N each cannot carry {model.name!r}, which weighs {weight:.4g} N; give more"
         )
     body = WholeBody(
-        model, limbs, (1.0,) * 6, friction=positive("friction", friction), iterations=count("iterations", iterations)
-    )
+        model, limbs, base_weight=(1.0,) * 6,  # the weights of the stance go with what is wanted in each step
+        friction=positive("friction", friction), iterations=count("iterations", iterations),
+    )  # fmt: skip
     function = Quadruped(body, gait, step_height, most, joint_damping(model))
     stance = _stance(model, names, q.reshape(-1, model.nq)[0])
     command = np.asarray(velocity, dtype=float)

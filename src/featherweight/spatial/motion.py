@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from featherweight.spatial.vector import Vector, new
+from featherweight.spatial.vector import Vector
 
 
 class Force(NamedTuple):
@@ -23,13 +23,13 @@ class Force(NamedTuple):
         return Force(Vector.zero(), Vector.zero())
 
     def __add__(self, f: Force) -> Force:  # type: ignore[override]
-        return new(Force, (self.moment + f.moment, self.force + f.force))
+        return Force(self.moment + f.moment, self.force + f.force)
 
     def __sub__(self, f: Force) -> Force:
-        return new(Force, (self.moment - f.moment, self.force - f.force))
+        return Force(self.moment - f.moment, self.force - f.force)
 
     def __mul__(self, s: Any) -> Force:
-        return new(Force, (self.moment * s, self.force * s))
+        return Force(self.moment * s, self.force * s)
 
 
 class Motion(NamedTuple):
@@ -43,16 +43,16 @@ class Motion(NamedTuple):
         return Motion(Vector.zero(), Vector.zero())
 
     def __add__(self, v: Motion) -> Motion:  # type: ignore[override]
-        return new(Motion, (self.angular + v.angular, self.linear + v.linear))
+        return Motion(self.angular + v.angular, self.linear + v.linear)
 
     def __sub__(self, v: Motion) -> Motion:
-        return new(Motion, (self.angular - v.angular, self.linear - v.linear))
+        return Motion(self.angular - v.angular, self.linear - v.linear)
 
     def __neg__(self) -> Motion:
         return Motion(-self.angular, -self.linear)
 
     def __mul__(self, s: Any) -> Motion:
-        return new(Motion, (self.angular * s, self.linear * s))
+        return Motion(self.angular * s, self.linear * s)
 
     @property
     def coordinate(self) -> int | None:
