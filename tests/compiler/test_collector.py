@@ -1,12 +1,15 @@
-"""While something is traced or compiled, Python does not look for garbage; afterwards it does as before."""
+"""While something is traced or compiled, Python does not look for garbage, and code that nobody needs any more is not freed;
+afterwards both go on as before."""
 
 from __future__ import annotations
 
 import gc
+import threading
 
 import pytest
 
 from featherweight.compiler import Argument, Kernel, compiling
+from featherweight.compiler.target import Library, host
 
 
 @pytest.fixture(params=[True, False], ids=["on", "off"])
@@ -42,3 +45,29 @@ def test_it_goes_on_when_tracing_fails(collects: bool) -> None:
     with pytest.raises(ZeroDivisionError):
         kernel([], fails=True)([3.0])
     assert gc.isenabled() is collects
+
+
+def empty_library() -> Library:
+    return Library(host().object_code("define void @f() {\n  ret void\n}"), ("f",))
+
+
+def test_code_that_nobody_needs_is_freed_at_once() -> None:
+    library = empty_library()
+    code = library._tracker
+    del library
+    assert code.closed
+
+
+def test_it_waits_for_who_compiles_and_keeps_nobody_waiting() -> None:
+    """Otherwise a fork could find LLVM's lock taken by a thread that the child does not have."""
+    libraries = [empty_library()]
+    code = libraries[0]._tracker
+    other = threading.Thread(target=libraries.clear)
+    with compiling:
+        with compiling:
+            other.start()
+            other.join(timeout=30)
+            assert not other.is_alive()
+        assert not libraries
+        assert not code.closed
+    assert code.closed

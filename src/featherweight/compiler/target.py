@@ -6,6 +6,8 @@ import functools
 import gc
 import os
 import threading
+import weakref
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +20,7 @@ class _Compiling:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._depth, self._collects = 0, False
+        self._dropped: deque[Any] = deque()
         if hasattr(os, "register_at_fork"):
             release = self._lock.release
             os.register_at_fork(before=self._lock.acquire, after_in_parent=release, after_in_child=release)
@@ -31,9 +34,27 @@ class _Compiling:
 
     def __exit__(self, *error: object) -> None:
         self._depth -= 1
-        if self._depth == 0 and self._collects:
-            gc.enable()
-        self._lock.release()
+        try:
+            if self._depth == 0:
+                if self._collects:
+                    gc.enable()
+                self._free()
+        finally:
+            self._lock.release()
+
+    def drop(self, code: Any) -> None:
+        """Free code that nothing refers to any more: now, or as soon as nobody compiles. Python may find that in the midst
+        of anything, so this never waits; and a fork never finds LLVM at it, whose own lock the child could not have."""
+        self._dropped.append(code)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._free()
+            finally:
+                self._lock.release()
+
+    def _free(self) -> None:
+        while self._dropped:
+            self._dropped.popleft().close()
 
 
 compiling = _Compiling()
@@ -141,6 +162,7 @@ class Library:
             for name, address in (imports or {}).items():
                 builder.import_symbol(name, address)
             self._tracker = builder.link(_jit(), f"featherweight{Library._count}")
+            weakref.finalize(self, compiling.drop, self._tracker).atexit = False
 
     def __getitem__(self, symbol: str) -> int:
         with compiling:
