@@ -47,12 +47,12 @@ attributes #0 = {{ "prefer-vector-width"="512" "min-legal-vector-width"="512" }}
 
 
 class Peak:
-    """Measure again whenever the clock may have changed."""
+    """Of vectors as wide as the machine's, or of so many numbers. Measure again whenever the clock may have changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int | None = None) -> None:
         target = host()
-        self._width = target.width
-        self._library = Library(target.object_code(_ir(target.width)), ("peak",))
+        self._width = width or target.width
+        self._library = Library(target.object_code(_ir(self._width)), ("peak",))
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._library["peak"])
         self._data = np.full(16, 0.5)
         self.address = self._data.ctypes.data + (-self._data.ctypes.data % 64)

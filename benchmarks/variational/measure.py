@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 
 import featherweight as fw
+from featherweight.compiler.plan import Plan
+from featherweight.compiler.schedule import Chunk, Turn
 from featherweight.compiler.target import host
 from featherweight.integrators import SemiImplicit
 from featherweight.integrators.variational.broyden import Steps
@@ -31,8 +33,9 @@ from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Search
 from featherweight.simulation.step import Means, step_loop
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 from compared import DIRECT, DRNEA, dense_newton_step
+from peak import Peak
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -87,6 +90,20 @@ def per_step(model: fw.Model, q: np.ndarray, v: np.ndarray, method: Any, steps: 
     with fw.threads(1):
         best = seconds(lambda: loop.run(carry, [], [np.full((1, 1), DT)], states, records, steps, steps), rounds)
     return 1e6 * best / steps / count
+
+
+def operations(plan: Plan) -> tuple[int, int]:
+    """Those of every step, without sines and cosines, and those of an iteration of its search, the first repeat."""
+    always = each = 0
+    around: list[int] = []
+    for step in plan.steps:
+        if isinstance(step, Turn):
+            around = {"begin": [*around, step.repeat.number], "test": around, "end": around[:-1]}[step.kind]
+        elif isinstance(step, Chunk) and not around:
+            always += len(step.nodes)
+        elif isinstance(step, Chunk) and around == [0]:
+            each += len(step.nodes)
+    return always, each
 
 
 def one_by_one(model: fw.Model, q: np.ndarray, v: np.ndarray, method: Any, steps: int) -> float:
@@ -315,9 +332,11 @@ def precision() -> dict[str, Any]:
 def robots() -> dict[str, Any]:
     """A variational step over a semi-implicit one: four robots one by one, and 256 on one core, among them these four.
 
-    All make the same number of steps: the first ones, with nothing to extrapolate from, take iterations.
+    All make the same number of steps: the first ones, with nothing to extrapolate from, take iterations. Beside it, what
+    one lane and a pack of this processor can do at most: a batch cannot be faster than that.
     """
     result: dict[str, Any] = {}
+    peaks = {"one": Peak(1), "batch": Peak()}
     rng = np.random.default_rng(5)
     cases: dict[str, tuple[fw.Model, np.ndarray, np.ndarray]] = {}
     quadruped = _go2()
@@ -343,6 +362,11 @@ def robots() -> dict[str, Any]:
         row["iterations"] = float(count.mean())
         row["iterations_of_a_pack"] = float(count.reshape(-1, PACK, steps).max(axis=1).mean())
         row["failed"] = int((run.failed_step >= 0).sum())
+        always, each = operations(step_loop(model, Means(Variational())).kernel.plan)
+        for way, turns in (("one", row["iterations"]), ("batch", row["iterations_of_a_pack"])):
+            rate = 1e6 * (always + turns * each) / row["variational"][f"{way}_us"]
+            row[f"{way}_of_peak"] = rate / peaks[way].fma_per_second()
+        row["peaks"] = peaks["batch"].fma_per_second() / peaks["one"].fma_per_second()
         result[name] = row
         print(name, row, flush=True)
     return result

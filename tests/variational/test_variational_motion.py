@@ -79,16 +79,18 @@ def test_the_energy_of_a_pendulum_does_not_drift() -> None:
 
 
 def test_ten_links_keep_their_energy() -> None:
-    """The paper's chain, 100 s; `make experiments` runs ten times as long, beside other methods."""
+    """The paper's chain, a million steps from eight states. Motion this wild is a small sample of a swing: the trend of
+    each is of the size of that sample's error (`make experiments` has 64 states, longer runs and other methods)."""
     model = fw.robots.chain(10)
-    rng = np.random.default_rng(3)
-    q, v = rng.uniform(-np.pi / 2, np.pi / 2, (2, 10))
-    run = fw.rollout(model, q, v, steps=10**5, dt=1e-3, integrator="variational", record_every=10)
+    states = np.array([np.random.default_rng(seed).uniform(-np.pi / 2, np.pi / 2, (2, 10)) for seed in range(8)])
+    run = fw.rollout(
+        model, states[:, 0], states[:, 1], steps=10**6, dt=1e-3, integrator="variational", record_every=100
+    )
     scale = 9.81 * sum(1.5 * k + 0.75 for k in range(10))  # of the upright chain above its root
-    energy = (run.energy() - run.energy()[0]) / scale
-    halves = np.array_split(energy, 2)
-    assert abs(halves[1].mean() - halves[0].mean()) <= 1e-5
-    assert np.abs(energy).max() <= 1e-3
+    energy = (run.energy() - run.energy()[:, :1]) / scale
+    trends = np.polyfit(run.t / run.t[-1], energy.T, 1)[0]
+    assert np.median(np.abs(trends)) <= 1e-6
+    assert np.abs(energy).max() <= 2e-3
 
 
 def floating_tree() -> fw.Model:
@@ -96,9 +98,8 @@ def floating_tree() -> fw.Model:
     return every_kind((0.0, 0.0, 0.0), base=J.Free(), passive=True)
 
 
-@pytest.mark.parametrize("steps", [20_000])
-def test_momentum_is_kept_with_internal_torques(steps: int) -> None:
-    model = floating_tree()
+def test_momentum_is_kept_with_internal_torques() -> None:
+    model, steps = floating_tree(), 10**5
     rng = np.random.default_rng(0)
     q, v = model.random(rng), 0.3 * rng.normal(size=model.nv)
     time = np.arange(steps) * 1e-3

@@ -89,7 +89,7 @@ def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int]
     counters = [
         f"%turns{step.repeat.number} = alloca i64"
         for step in plan.steps
-        if isinstance(step, Turn) and step.kind == "begin"
+        if isinstance(step, Turn) and step.kind == "begin" and step.repeat.at_most > 1
     ]
     body = "\n  ".join([*counters, *_spread(calls, fetch, offsets)])
     tables = [

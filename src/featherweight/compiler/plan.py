@@ -274,6 +274,8 @@ class _Layout:
         if turn.kind == "test":
             turn.slot = slots[0] or 0
             return
+        if turn.kind == "end" and turn.repeat.at_most == 1:
+            slots = slots[: turn.repeat.size]  # nobody asks any more whether a lane is done
         first = self.base[self.in_place.block(turn.repeat.number)]
         turn.copies = [(slot, first + k) for k, slot in enumerate(slots) if slot is not None and slot != first + k]
 

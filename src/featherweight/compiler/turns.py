@@ -15,11 +15,12 @@ FEW = 48  # moves that are written out
 
 
 def emit_turn(turn: Turn, lanes: Lanes) -> list[str]:
-    """Instructions at a place in a repeat."""
+    """Instructions at a place in a repeat. Turns are counted where there can be more than one."""
     k, T, w = turn.repeat.number, lanes.real, lanes.width
     lines = _copies(f"{turn.kind}{k}", turn.copies, lanes)
     if turn.kind == "begin":
-        return [*lines, f"store i64 0, ptr %turns{k}", f"br label %test{k}", f"\ntest{k}:"]
+        count = [] if turn.repeat.at_most == 1 else [f"store i64 0, ptr %turns{k}"]
+        return [*lines, *count, f"br label %test{k}", f"\ntest{k}:"]
     if turn.kind == "test":
         lines = [
             f"%donep{k} = getelementptr {T}, ptr %ws, i64 {turn.slot}",
@@ -29,6 +30,8 @@ def emit_turn(turn: Turn, lanes: Lanes) -> list[str]:
         if w > 1:
             lines += [f"%bits{k} = bitcast {lanes.bool} %lanes{k} to i{w}", f"%all{k} = icmp eq i{w} %bits{k}, -1"]
         return [*lines, f"br i1 %{'all' if w > 1 else 'lanes'}{k}, label %end{k}, label %body{k}", f"\nbody{k}:"]
+    if turn.repeat.at_most == 1:
+        return [*lines, f"br label %end{k}", f"\nend{k}:"]
     return [
         *lines,
         f"%turn{k} = load i64, ptr %turns{k}",
