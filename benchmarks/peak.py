@@ -52,7 +52,7 @@ class Peak:
     def __init__(self, width: int | None = None) -> None:
         target = host()
         self._width = width or target.width
-        self._library = Library(target.object_code(_ir(self._width)), ("peak",))
+        self._library = Library([target.object_code(_ir(self._width))], ("peak",))
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._library["peak"])
         self._data = np.full(16, 0.5)
         self.address = self._data.ctypes.data + (-self._data.ctypes.data % 64)

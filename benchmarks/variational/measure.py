@@ -33,7 +33,8 @@ from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Search
 from featherweight.simulation.step import Means, step_loop
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from compared import DIRECT, DRNEA, dense_newton_step
 from peak import Peak
 
@@ -332,8 +333,8 @@ def precision() -> dict[str, Any]:
 def robots() -> dict[str, Any]:
     """A variational step over a semi-implicit one: four robots one by one, and 256 on one core, among them these four.
 
-    All make the same number of steps: the first ones, with nothing to extrapolate from, take iterations. Beside it, what
-    one lane and a pack of this processor can do at most: a batch cannot be faster than that.
+    All make the same number of steps: the first ones, with nothing to extrapolate from, take iterations. Beside it,
+    which part that is of what one lane and a pack of this processor can do at most.
     """
     result: dict[str, Any] = {}
     peaks = {"one": Peak(1), "batch": Peak()}

@@ -325,10 +325,10 @@ def test_old_entries_are_dropped_when_there_are_too_many(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "MOST_ENTRIES", 8)
     monkeypatch.setattr(cache, "SELDOM", 1)
     for k in range(20):
-        cache.write(f"{k:064x}", {"number": k}, b"code")
+        cache.write(f"{k:064x}", {"number": k}, [b"co", b"de"])
         os.utime(directory / f"{k:064x}", (k, k))
     assert 4 <= len(contents(directory)) <= 8
-    assert cache.read(f"{19:064x}") == ({"number": 19}, b"code")
+    assert cache.read(f"{19:064x}") == ({"number": 19}, [b"co", b"de"])
     assert cache.read(f"{0:064x}") is None
 
 

@@ -1,5 +1,5 @@
-"""While something is traced or compiled, Python does not look for garbage, and code that nobody needs any more is not freed;
-afterwards both go on as before."""
+"""While something is traced or compiled, Python does not look for garbage, and code that nobody needs any more is not
+freed; afterwards both go on as before."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_it_goes_on_when_tracing_fails(collects: bool) -> None:
 
 
 def empty_library() -> Library:
-    return Library(host().object_code("define void @f() {\n  ret void\n}"), ("f",))
+    return Library([host().object_code("define void @f() {\n  ret void\n}")], ("f",))
 
 
 def test_code_that_nobody_needs_is_freed_at_once() -> None:

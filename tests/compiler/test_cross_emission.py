@@ -98,7 +98,7 @@ def test_code_for_other_machines_needs_nothing_from_outside(name, lanes):
         assert {"pack", "unpack", "sincos_slots", "share"} <= support
         assert undefined == set()
     for each in (KERNEL, REPEATS):
-        defined, undefined = symbols(target.object_code(each.ir(width, target)))
+        defined, undefined = symbols(target.object_code(each.module(width, target).text))
         assert {"run", "rows"} <= defined
         assert undefined <= support
 
@@ -142,4 +142,4 @@ define i64 @present(i64 %x) {
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_same_object_is_made_every_time(name):
     target = TARGETS[name]
-    assert target.object_code(KERNEL.ir(1, target)) == target.object_code(KERNEL.ir(1, target))
+    assert target.object_code(KERNEL.module(1, target).text) == target.object_code(KERNEL.module(1, target).text)

@@ -36,7 +36,7 @@ define double @g(i64 %k) {
 }
 '''
 code, caller = host().object_code(TABLE), host().object_code(CALLER)
-first = Library(code, ("f",))
+first = Library([code], ("f",))
 below = reserve(HUGE)  # what comes after it is farther away than a reference in code reaches
 size = 1 << 32
 while size >= PAGE:  # fill up what is free above
@@ -45,8 +45,8 @@ while size >= PAGE:  # fill up what is free above
     libc.munmap(place, size)
     size //= 2
 libc.munmap(below + HUGE - 3 * PAGE, PAGE)  # but for one page
-far = Library(code, ("f",))
-calls = Library(caller, ("g",), {"f": first["f"]})
+far = Library([code], ("f",))
+calls = Library([caller], ("g",), {"f": first["f"]})
 for address in (far["f"], calls["g"]):
     print(abs(address - first["f"]) > 1 << 31, ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(address)(1))
 """

@@ -233,7 +233,7 @@ def test_functions_of_their_own_and_shared_ones_have_the_same_bits(robot, quanti
     """With constants as literals and fixed places, or from tables: the roundings are the same."""
     monkeypatch.setattr(Chunk, "signature", lambda chunk: (id(chunk),))
     kernel = fresh_kernel(robot, quantity)
-    assert "@shared" not in kernel.ir(1, host())
+    assert "@shared" not in kernel.module(1, host()).text
     assert_kernel_agrees(kernel, robot, quantity)
 
 
@@ -241,7 +241,7 @@ def test_equal_legs_do_share_their_functions():
     kernel = fresh_kernel("branching", "forward_dynamics")
     uses = Counter(step.signature() for step in kernel.plan.steps if isinstance(step, Chunk))
     assert max(uses.values()) >= 3
-    assert "@shared" in kernel.ir(1, host())
+    assert "@shared" in kernel.module(1, host()).text
 
 
 # ---- the processor's floating-point mode
@@ -287,7 +287,7 @@ class float_mode:
     """Run with other bits of the control register set; __exit__ checks that they are still there."""
 
     def __init__(self, bits):
-        library = Library(host().object_code(MODE_IR[host().arch]), ("mode", "set_mode"))
+        library = Library([host().object_code(MODE_IR[host().arch])], ("mode", "set_mode"))
         self.library = library
         self.mode = ctypes.PYFUNCTYPE(ctypes.c_uint64)(library["mode"])
         self.set_mode = ctypes.PYFUNCTYPE(None, ctypes.c_uint64)(library["set_mode"])

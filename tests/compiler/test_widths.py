@@ -75,8 +75,8 @@ def test_rows_of_long_results_are_fetched_while_they_are_computed():
 
     model = robot()
     fetches = [
-        MASS_MATRIX_INVERSE.kernel(model).ir(4, host()).count("call void @fetch("),
-        MASS_MATRIX_INVERSE.kernel(model).ir(1, host()).count("call void @fetch("),
-        BIAS_FORCE.kernel(model).ir(4, host()).count("call void @fetch("),
+        MASS_MATRIX_INVERSE.kernel(model).module(4, host()).text.count("call void @fetch("),
+        MASS_MATRIX_INVERSE.kernel(model).module(1, host()).text.count("call void @fetch("),
+        BIAS_FORCE.kernel(model).module(4, host()).text.count("call void @fetch("),
     ]
     assert fetches == [-(-8 * model.nv**2 // 64), 0, 0]  # lines of 64 bytes: all of them, in packs, of long rows

@@ -18,10 +18,11 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-MAGIC = b"featherweight object 2\n"
+MAGIC = b"featherweight object 3\n"
 MOST_ENTRIES = 5000  # of 20 kB, mostly
 SELDOM = 64  # writes of a process from one look at all entries to the next: there may be thousands
 HOUR = 3600.0  # seconds
@@ -54,8 +55,8 @@ def _package_digest() -> str | None:
 PACKAGE_DIGEST = _package_digest()
 
 
-def read(name: str) -> tuple[dict[str, Any], bytes] | None:
-    """What stands under a key: facts and object code; None if it is not there, or not whole, or not ours."""
+def read(name: str) -> tuple[dict[str, Any], list[bytes]] | None:
+    """What stands under a key: facts and object files; None if it is not there, or not whole, or not ours."""
     directory = _directory(os.environ.get("FEATHERWEIGHT_CACHE"))
     if directory is None:
         return None
@@ -70,19 +71,22 @@ def read(name: str) -> tuple[dict[str, Any], bytes] | None:
     head = len(MAGIC) + 32
     if data[: len(MAGIC)] != MAGIC or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]:
         return None
-    facts, _, object_code = data[head:].partition(b"\n")
-    return json.loads(facts), object_code
+    text, _, code = data[head:].partition(b"\n")
+    facts, sizes = json.loads(text)
+    ends = list(itertools.accumulate(sizes))
+    return facts, [code[end - size : end] for size, end in zip(sizes, ends, strict=True)]
 
 
-def write(name: str, facts: dict[str, Any], object_code: bytes) -> None:
-    """Keep facts and object code under a key: whole or not at all, whoever else is writing."""
+def write(name: str, facts: dict[str, Any], objects: Sequence[bytes]) -> None:
+    """Keep facts and object files under a key: whole or not at all, whoever else is writing."""
     directory = _directory(os.environ.get("FEATHERWEIGHT_CACHE"))
     if directory is None:
         return
     temporary = None
     try:
         fd, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
-        payload = json.dumps(facts).encode() + b"\n" + object_code
+        sizes = [len(code) for code in objects]
+        payload = b"".join((json.dumps([facts, sizes]).encode(), b"\n", *objects))
         with os.fdopen(fd, "wb") as file:
             file.write(MAGIC + hashlib.sha256(payload).digest() + payload)
         os.replace(temporary, directory / name)

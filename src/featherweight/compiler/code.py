@@ -16,7 +16,10 @@ from featherweight.compiler.shared import cache_key, support
 from featherweight.compiler.target import Library, Target, host
 
 if TYPE_CHECKING:
+    from featherweight.compiler.module import Module
     from featherweight.compiler.plan import Plan
+
+PART = 100_000  # characters of IR that are worth a thread: LLVM takes about 30 ms for them
 
 # run(call, workspace, taken, k, n) releases the interpreter lock
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
@@ -29,7 +32,7 @@ class Code:
         self,
         width: int,
         fingerprint: str | None,
-        emit: Callable[[Target], tuple[Plan, str]],
+        emit: Callable[[Target], tuple[Plan, Module]],
         symbols: tuple[str, ...] = ("rows",),
     ) -> None:
         target = host()
@@ -37,10 +40,10 @@ class Code:
         stored = cache.read(name) if name else None
         self.from_cache = stored is not None
         if stored is not None:
-            facts, object_code = stored
+            facts, objects = stored
         else:
-            plan, ir = emit(target)
-            object_code = target.object_code(ir)
+            plan, module = emit(target)
+            objects = target.object_codes(module.parts(_side_by_side(module, target)))
             facts = {
                 "size": plan.size,
                 "literals": plan.literals,
@@ -52,14 +55,14 @@ class Code:
         self._slots: int = facts["size"]
         self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
         self.symbols = symbols
-        self.library = Library(object_code, ("run", *symbols), support(width, target))
+        self.library = Library(objects, ("run", *symbols), support(width, target))
         self._run = self.library["run"]
         self.run = _RUN(self._run)
         self.entry: Any = None
         self._teams: dict[int, Team] = {}
         self._workspaces: list[np.ndarray] = []  # not in use: calls from several Python threads have one each
         if name and stored is None:
-            cache.write(name, facts, object_code)
+            cache.write(name, facts, objects)
 
     @property
     def few(self) -> int:
@@ -100,3 +103,10 @@ class Code:
     def run_many(self, call: int) -> bool | None:
         """For the entry point: run the rows of the call at this address; None if all are good."""
         return self.run_rows(call, ctypes.c_int64.from_address(call + 8 * COUNT).value) or None
+
+
+def _side_by_side(module: Module, target: Target) -> int:
+    """In so many parts a module is compiled."""
+    if not target.links_modules:
+        return 1
+    return max(1, min(thread_count(), len(module.text) // PART))

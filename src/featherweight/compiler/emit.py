@@ -50,13 +50,15 @@ class Lanes:
         ) + (gather if self.width > 1 else "")
 
 
-def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int] = ()) -> str:
-    """All chunk functions, and `@step(ptr %ws, ptr %rows, i64 %stride)` that runs the plan once on a workspace.
+def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int] = ()) -> tuple[list[str], str]:
+    """Functions of chunks that need no table; and the rest, with `@step(ptr %ws, ptr %rows, i64 %stride)`, which runs
+    the plan once on a workspace.
 
     Meanwhile memory fetches, by the function `fetch`, the cache lines at these offsets of a pack of rows that will be
     written afterwards."""
     uses = Counter(step.signature() for step in plan.steps if isinstance(step, Chunk))
-    functions: list[str] = []
+    free: list[str] = []
+    bound: list[str] = []  # to the tables that they look things up in
     names: dict[tuple, str] = {}
     calls: list[str] = []
     places: list[int] = []
@@ -71,6 +73,7 @@ def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int]
         signature = step.signature()
         own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
         own += [plan.base[source] + first for source, first in step.targets]
+        functions = bound if any(operation[0] == "lookup" for operation in step.code) else free
         if uses[signature] == 1:
             functions.append(_Function(step, lanes, plan.lookups, plan, own).text(f"@chunk{k}"))
             calls.append(f"call void @chunk{k}(ptr %ws)")
@@ -102,11 +105,8 @@ def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int]
         *(_bytes(f"@lookup{k}", data) for k, data in enumerate(plan.lookups)),
         *(_table(name, "i32", [str(x) for x in moves]) for name, moves in move_tables(plan, lanes)),
     ]
-    return (
-        "".join(tables)
-        + "".join(functions)
-        + f"define internal void @step(ptr %ws, ptr %rows, i64 %stride) noinline #0 {{\n  {body}\n  ret void\n}}\n"
-    )
+    run = f"define internal void @step(ptr %ws, ptr %rows, i64 %stride) noinline #0 {{\n  {body}\n  ret void\n}}\n"
+    return free, "".join((*tables, *bound, run))
 
 
 def _spread(body: list[str], fetch: str, offsets: Sequence[int]) -> list[str]:

@@ -27,6 +27,7 @@ from featherweight.compiler.shared import entry_point
 from featherweight.compiler.target import Target, compiling, host
 
 if TYPE_CHECKING:
+    from featherweight.compiler.module import Module
     from featherweight.compiler.plan import Plan
 
 _log = logging.getLogger("featherweight")
@@ -137,7 +138,7 @@ class Kernel:
             self._write()
         return self.fingerprint and f"{self.fingerprint} {self.chunk_limit}"
 
-    def ir(self, width: int, target: Target) -> str:
+    def module(self, width: int, target: Target) -> Module:
         """LLVM IR of this kernel, for any target."""
         from featherweight.compiler.module import emit_module
 
@@ -159,7 +160,7 @@ class Kernel:
         return code
 
     def _load(self, width: int) -> Code:
-        return Code(width, self._key(), lambda target: (self.plan, self.ir(width, target)))
+        return Code(width, self._key(), lambda target: (self.plan, self.module(width, target)))
 
     def entry(self, *, batch: bool) -> Any:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
@@ -242,8 +243,8 @@ class Kernel:
     def _interpret(
         self, arrays: list[np.ndarray], ranks: list[int], batch: tuple[int, ...], results: tuple[np.ndarray, ...]
     ) -> bool:
-        """The same source on NumPy: several states as `Lanes`, arrays with one entry a state; one state as numbers, which
-        take less time than arrays without axes."""
+        """The same source on NumPy: several states as `Lanes`, arrays with one entry a state; one state as numbers,
+        which take less time than arrays without axes."""
         scalars: Scalars = []
         for array, rank in zip(arrays, ranks, strict=True):
             flat = array.reshape((*array.shape[: array.ndim - rank], -1))

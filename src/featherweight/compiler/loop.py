@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from featherweight.compiler.calls import ARRAYS, COUNT
 from featherweight.compiler.code import Code
 from featherweight.compiler.kernel import Argument, Function, Kernel
 from featherweight.compiler.target import Target, host
+
+if TYPE_CHECKING:
+    from featherweight.compiler.module import Module
 
 FEW = 64  # rows that one thread steps sooner than several
 _AT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # a function of an address; releases the interpreter lock
@@ -71,7 +74,7 @@ class Loop:
 
     def program(self) -> str:
         """The step as a text, the same in every process."""
-        return self.kernel.ir(1, host())
+        return self.kernel.module(1, host()).text
 
     def code(self, count: int) -> Code:
         """Native code for so many rows."""
@@ -135,7 +138,7 @@ class _LoopKernel(Kernel):
 
     sizes: tuple[int, int, int]
 
-    def ir(self, width: int, target: Target) -> str:
+    def module(self, width: int, target: Target) -> Module:
         from featherweight.compiler.module import emit_module
 
         shapes = [a.shape for a in self.inputs]
@@ -147,7 +150,7 @@ class _LoopKernel(Kernel):
         key = self._key()
         key = key and f"loop {self.sizes} {key}"
         symbols = ("once", "from_python") if steps_from_python(width, self.sizes) else ("once",)
-        return Code(width, key, lambda target: (self.plan, self.ir(width, target)), symbols)
+        return Code(width, key, lambda target: (self.plan, self.module(width, target)), symbols)
 
     def __call__(self, *values: Any, out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
         raise NotImplementedError("a loop is run by Loop.run")

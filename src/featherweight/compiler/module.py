@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from featherweight.compiler.driver import emit_driver
@@ -17,10 +18,43 @@ FIRST = 3  # lines, where there is less work
 NEAR = 1 << 15  # bytes; workspace and rows that are in the first cache together
 
 
+@dataclass(frozen=True)
+class Module:
+    """IR text in pieces: what every part of it needs, functions that need nothing else, and the rest, which calls them.
+
+    The rest takes LLVM about twice as long as its length tells.
+    """
+
+    common: str
+    functions: list[str]
+    rest: str
+
+    @property
+    def text(self) -> str:
+        """All in one."""
+        return "".join((self.common, *self.functions, self.rest))
+
+    def parts(self, n: int) -> list[str]:
+        """The same as n modules of about equal size, to be compiled side by side and linked. The first has the rest."""
+        if n == 1:
+            return [self.text]
+        texts: list[list[str]] = [[self.common] for _ in range(n)]
+        texts[0].append(self.rest)
+        sizes = [2 * len(self.rest), *[0] * (n - 1)]
+        for function in sorted(self.functions, key=len, reverse=True):
+            k = sizes.index(min(sizes))
+            sizes[k] += len(function)
+            texts[k].append(function.replace("define internal", "define", 1))
+            if k > 0:
+                header = function.partition(" noinline")[0]
+                texts[0].append(header.replace("define internal", "declare", 1) + "\n")
+        return ["".join(text) for text in texts]
+
+
 def emit_module(
     plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target: Target, loop: tuple[int, int, int] | None = None
-) -> str:
-    """IR text with `@run` and `@rows`. The plan's last output is the check.
+) -> Module:
+    """IR with `@run` and `@rows`. The plan's last output is the check.
 
     With `loop` (how many of the inputs are carry, how many are given for each step, of how much of the carry a history
     is kept) they repeat the plan.
@@ -33,18 +67,16 @@ def emit_module(
         entry += prod(shape)
     early = ("", range(0)) if loop or width == 1 else _early(plan, max(n for n, _ in out_blocks), lanes)
     places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
-    return "".join(
-        (
-            intrinsics(width, target),
-            support_in_module(width, target),
-            f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
-            "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
-            emit_steps(plan, lanes, *early),
-            emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs, plan.zero),
-            attributes(target),
-            ALIAS_METADATA,
-        )
+    functions, step = emit_steps(plan, lanes, *early)
+    common = (intrinsics(width, target), attributes(target), ALIAS_METADATA)
+    rest = (
+        support_in_module(width, target),
+        f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
+        "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
+        step,
+        emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs, plan.zero),
     )
+    return Module("".join(common), functions, "".join(rest))
 
 
 def _early(plan: Plan, longest: int, lanes: Lanes) -> tuple[str, range]:

@@ -44,17 +44,17 @@ def load(name: str, target: Target, emit: Callable[[], str]) -> dict[str, int]:
     key = cache_key(target, name)
     stored = cache.read(key) if key else None
     if stored is not None:
-        facts, object_code = stored
+        facts, objects = stored
     else:
         from featherweight.compiler.support import headers
 
         ir = emit()
         facts = {"functions": [header.partition("@")[2].partition("(")[0] for header in headers(ir)]}
-        object_code = target.object_code(ir)
-    library = Library(object_code, facts["functions"])
+        objects = [target.object_code(ir)]
+    library = Library(objects, facts["functions"])
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # for good: threads may still be inside at exit
     if key and stored is None:
-        cache.write(key, facts, object_code)
+        cache.write(key, facts, objects)
     return {name: library[name] for name in facts["functions"]}
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
 import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,8 +44,8 @@ class _Compiling:
             self._lock.release()
 
     def drop(self, code: Any) -> None:
-        """Free code that nothing refers to any more: now, or as soon as nobody compiles. Python may find that in the midst
-        of anything, so this never waits; and a fork never finds LLVM at it, whose own lock the child could not have."""
+        """Free code that nothing refers to any more: now, or as soon as nobody compiles. Python may find that in the
+        midst of anything, so this never waits; and a fork never finds LLVM at it, with a lock the child has not."""
         self._dropped.append(code)
         if self._lock.acquire(blocking=False):
             try:
@@ -88,9 +89,10 @@ class Target:
         return not self.windows
 
     @functools.cache  # noqa: B019  (there are few targets, and they live as long as the process)
-    def machine(self) -> Any:
-        """LLVM's target machine, made once: each has to find out anew what the processor's features mean. At level 1,
-        which gives the same code as 2, or on AMD's processors as fast a one in less time (docs/decisions/0021)."""
+    def machine(self, number: int = 0) -> Any:
+        """LLVM's target machine, one for each that is compiled at the same time, and kept: it has to find out what the
+        processor's features mean. At level 1, which gives the same code as 2, or on AMD's processors as fast a one in
+        less time (docs/decisions/0021)."""
         llvm = _llvm()
         return llvm.Target.from_triple(self.triple).create_target_machine(
             cpu=self.cpu, features=self.features, opt=1, reloc="pic", codemodel="small"
@@ -98,13 +100,26 @@ class Target:
 
     def object_code(self, ir: str) -> bytes:
         """Compile IR text to an object file."""
-        llvm = _llvm()
+        return self.object_codes([ir])[0]
+
+    def object_codes(self, texts: Sequence[str]) -> list[bytes]:
+        """Compile IR texts to object files, side by side."""
         with compiling:
-            module = llvm.parse_assembly(ir)
-            module.triple = self.triple
-            module.verify()
-            with module:  # freed while the lock is held
-                return self.machine().emit_object(module)
+            _llvm()
+            if len(texts) == 1:
+                return [self._compiled(0, texts[0])]
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(len(texts)) as threads:
+                return list(threads.map(self._compiled, range(len(texts)), texts))
+
+    def _compiled(self, number: int, ir: str) -> bytes:
+        llvm = _llvm()
+        module = llvm.parse_assembly(ir, context=llvm.create_context())
+        module.triple = self.triple
+        module.verify()
+        with module:  # freed while the lock is held
+            return emit_object(self.machine(number), module)
 
 
 @functools.cache
@@ -115,6 +130,24 @@ def _llvm() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm
+
+
+def emit_object(machine: Any, module: Any) -> bytes:
+    """`machine.emit_object(module)`, but not one at a time: llvmlite lets nobody else into LLVM meanwhile, though
+    modules in contexts of their own do not know of each other. Where its lock is not where we know it, it is kept."""
+    from llvmlite.binding import ffi
+
+    emit = getattr(ffi.lib.LLVMPY_TargetMachineEmitToMemory, "_cfn", None)
+    if emit is None:
+        return machine.emit_object(module)
+    with ffi.OutputString() as error:
+        buffer = emit(machine, module, 1, error)
+        if not buffer:
+            raise RuntimeError(str(error))
+    try:
+        return ctypes.string_at(ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer))
+    finally:
+        ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
 @functools.cache
@@ -152,11 +185,15 @@ class Library:
 
     _count = 0
 
-    def __init__(self, object_code: bytes, symbols: Iterable[str], imports: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, objects: Iterable[bytes], symbols: Iterable[str], imports: Mapping[str, int] | None = None
+    ) -> None:
         llvm = _llvm()
         with compiling:
             Library._count += 1
-            builder = llvm.JITLibraryBuilder().add_object_img(object_code)
+            builder = llvm.JITLibraryBuilder()
+            for object_code in objects:
+                builder.add_object_img(object_code)
             for name in symbols:
                 builder.export_symbol(name)
             for name, address in (imports or {}).items():

@@ -1,0 +1,112 @@
+"""Long modules are compiled in parts, side by side: the same functions, the same bits, for every machine that links."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from compiler.test_cross_emission import KERNEL, REPEATS, TARGETS, symbols
+from compiler.test_repeat import kernel, nested
+from compiler.test_same_bits import branching_robot
+from featherweight.compiler import code, target
+from featherweight.compiler.support import emit_support
+from featherweight.compiler.target import host
+from featherweight.dynamics.functions import FORWARD_DYNAMICS
+from featherweight.scalar import lookup
+
+ROBOT = branching_robot()
+RNG = np.random.default_rng(2)
+STATES = np.array([ROBOT.random(RNG) for _ in range(50)]), *RNG.normal(size=(2, 50, ROBOT.nv))
+links = pytest.mark.skipif(not host().links_modules, reason="modules are not linked against each other here")
+
+
+def computed(kernel, arrays=STATES):
+    """One state, and a batch."""
+    return kernel(*(x[0] for x in arrays))[0].tobytes() + kernel(*arrays)[0].tobytes()
+
+
+@pytest.fixture
+def in_parts(monkeypatch):
+    """Whatever is compiled is compiled in three parts; how many there were each time."""
+    counts = []
+    compiled = target.Target.object_codes
+
+    def counted(self, texts):
+        counts.append(len(texts))
+        return compiled(self, texts)
+
+    monkeypatch.setenv("FEATHERWEIGHT_CACHE", "off")
+    monkeypatch.setattr(code, "PART", 1000)
+    monkeypatch.setattr(target.Target, "object_codes", counted)
+    with fw.threads(3):
+        yield counts
+
+
+WHOLE = computed(FORWARD_DYNAMICS._make(ROBOT, ()))
+
+
+@links
+def test_parts_have_the_bits_of_the_whole(in_parts, tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATHERWEIGHT_CACHE", str(tmp_path / "cache"))
+    for from_cache in (False, True):
+        kernel = FORWARD_DYNAMICS._make(ROBOT, ())
+        assert computed(kernel) == WHOLE
+        assert [kernel.code(width).from_cache for width in (1, host().width)] == [from_cache] * 2
+    assert in_parts == [3, 3]
+
+
+@links
+def test_loops_and_tables_in_parts(in_parts, monkeypatch):
+    def both():
+        new = kernel(lambda a, b: [*nested(a, b), lookup([1.0, 2.0], a)], 2, 5)
+        return computed(new, [np.random.default_rng(0).uniform(0.1, 2.0, (20, 2))])
+
+    parts = both()
+    monkeypatch.setattr(code, "PART", 10**9)
+    assert both() == parts
+    assert in_parts == [3, 3, 1, 1]
+
+
+@links
+def test_with_one_thread_there_is_one_part(in_parts):
+    with fw.threads(1):
+        assert computed(FORWARD_DYNAMICS._make(ROBOT, ())) == WHOLE
+    assert in_parts == [1, 1]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("name", [name for name in TARGETS if "windows" not in name])
+def test_parts_for_other_machines_define_what_they_need_of_each_other(name, n):
+    machine = TARGETS[name]
+    for each in (KERNEL, REPEATS):
+        parts = each.module(machine.width, machine).parts(n)
+        assert len(parts) == n
+        tables = [symbols(part) for part in machine.object_codes([emit_support(machine.width, machine), *parts])]
+        functions = [{name for name in defined if name.startswith(("chunk", "shared"))} for defined, _ in tables]
+        assert sum(map(len, functions)) == len(set().union(*functions))  # each of them once
+        assert set().union(*(undefined for _, undefined in tables)) <= set().union(*(defined for defined, _ in tables))
+
+
+def test_without_the_way_around_llvmlites_lock_it_is_kept(monkeypatch):
+    from llvmlite.binding import ffi
+
+    locked = ffi.lib.LLVMPY_TargetMachineEmitToMemory
+    texts = KERNEL.module(1, host()).parts(2)
+    expected = host().object_codes(texts)
+    calls = []
+
+    def emit(*arguments):
+        calls.append(threading.current_thread())
+        return locked(*arguments)
+
+    monkeypatch.setitem(ffi.lib._fntab, "LLVMPY_TargetMachineEmitToMemory", emit)
+    assert host().object_codes(texts) == expected
+    assert len(calls) == 2
+
+
+def test_what_is_wrong_with_a_part_is_said():
+    good = "define void @f() {\n  ret void\n}"
+    with pytest.raises(RuntimeError, match="nonsense"):
+        host().object_codes([good, "define nonsense"])
+    assert len(host().object_codes([good, good])) == 2
