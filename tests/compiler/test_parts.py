@@ -110,3 +110,14 @@ def test_what_is_wrong_with_a_part_is_said():
     with pytest.raises(RuntimeError, match="nonsense"):
         host().object_codes([good, "define nonsense"])
     assert len(host().object_codes([good, good])) == 2
+
+
+def test_without_threads_they_are_compiled_one_after_the_other(monkeypatch):
+    texts = KERNEL.module(1, host()).parts(3)
+    expected = host().object_codes(texts)
+
+    def none_left(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    assert host().object_codes(texts) == expected

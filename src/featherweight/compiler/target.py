@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,12 +107,15 @@ class Target:
         """Compile IR texts to object files, side by side."""
         with compiling:
             _llvm()
-            if len(texts) == 1:
-                return [self._compiled(0, texts[0])]
-            from concurrent.futures import ThreadPoolExecutor
+            jobs: list[Any] = []
+            if len(texts) > 1:
+                from concurrent.futures import ThreadPoolExecutor
 
-            with ThreadPoolExecutor(len(texts)) as threads:
-                return list(threads.map(self._compiled, range(len(texts)), texts))
+                with suppress(RuntimeError), ThreadPoolExecutor(len(texts)) as threads:  # there may be no more of them
+                    for number, ir in enumerate(texts):
+                        jobs.append(threads.submit(self._compiled, number, ir))
+            rest = range(len(jobs), len(texts))
+            return [*(job.result() for job in jobs), *(self._compiled(k, texts[k]) for k in rest)]
 
     def _compiled(self, number: int, ir: str) -> bytes:
         llvm = _llvm()
