@@ -1,5 +1,9 @@
 """Long modules are compiled in parts, side by side: the same functions, the same bits, for every machine that links."""
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -9,7 +13,7 @@ import featherweight as fw
 from compiler.test_cross_emission import KERNEL, REPEATS, TARGETS, symbols
 from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
-from featherweight.compiler import code, target
+from featherweight.compiler import code, lock, target
 from featherweight.compiler.support import emit_support
 from featherweight.compiler.target import host
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
@@ -112,12 +116,69 @@ def test_what_is_wrong_with_a_part_is_said():
     assert len(host().object_codes([good, good])) == 2
 
 
-def test_without_threads_they_are_compiled_one_after_the_other(monkeypatch):
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_where_threads_run_out_the_caller_does_the_rest(most, monkeypatch):
     texts = KERNEL.module(1, host()).parts(3)
     expected = host().object_codes(texts)
+    started = []
 
-    def none_left(self):
-        raise RuntimeError("can't start new thread")
+    def few(function, arguments):
+        if len(started) == most:
+            raise RuntimeError("can't start new thread")
+        started.append(function)
+        return start_new_thread(function, arguments)
 
-    monkeypatch.setattr(threading.Thread, "start", none_left)
+    start_new_thread = lock.start_new_thread
+    monkeypatch.setattr(lock, "start_new_thread", few)
     assert host().object_codes(texts) == expected
+    assert len(started) == most
+
+
+INTERRUPTED = """
+import signal, time
+import numpy as np
+import featherweight as fw
+from featherweight.compiler.target import host
+from featherweight.dynamics.functions import FORWARD_DYNAMICS
+parts = FORWARD_DYNAMICS.kernel(fw.robots.humanoid()).module(host().width, host()).parts(3)
+begin = time.perf_counter()
+expected = host().object_codes(parts)
+took = time.perf_counter() - begin
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+interrupted = 0
+for part in np.linspace(0.02, 0.98, 25):
+    signal.setitimer(signal.ITIMER_REAL, part * took)
+    try:
+        assert host().object_codes(parts) == expected
+    except KeyboardInterrupt:
+        interrupted += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+assert host().object_codes(parts) == expected
+print(interrupted)
+"""
+
+AT_EXIT = """
+import atexit
+import numpy as np
+import featherweight as fw
+model = fw.robots.humanoid()
+zero = np.zeros(model.nv)
+atexit.register(lambda: print(np.isfinite(fw.forward_dynamics(model, model.neutral(), zero, zero)).all()))
+"""
+
+
+def run(script):
+    environment = {**os.environ, "FEATHERWEIGHT_CACHE": "off", "FEATHERWEIGHT_THREADS": "3"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
+def test_ctrl_c_is_heard_when_all_parts_are_done():
+    """And not before: what LLVM still works on would be used again."""
+    assert int(run(INTERRUPTED)[0]) > 10
+
+
+def test_long_functions_are_compiled_at_exit_too():
+    assert run(AT_EXIT) == ["True"]

@@ -312,9 +312,59 @@ other.join()
 print(codes or [0])
 """
 
+FORK_AT_FIRST = """
+import os, signal, threading, time
+import numpy as np
+import featherweight as fw
+model, zero = fw.robots.chain(8), np.zeros((16, 8))
+other = threading.Thread(target=fw.forward_dynamics, args=(model, zero, zero, zero))
+other.start()
+codes = []
+for _ in range(6):
+    time.sleep(0.012)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(5)
+        fw.forward_dynamics(model, zero, zero, zero)
+        os._exit(0)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+other.join()
+print(codes)
+"""
+
+FORK_WHILE_TRACING = """
+import concurrent.futures.thread, os, signal, threading, time
+import numpy as np
+import featherweight as fw
+signal.alarm(30)
+codes = []
+
+def fork():
+    time.sleep(0.05)
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+other = threading.Thread(target=fork)
+other.start()
+model = fw.robots.humanoid()
+with fw.threads(2):
+    fw.forward_dynamics(model, model.neutral(), np.zeros(model.nv), np.zeros(model.nv))
+other.join()
+print(codes)
+"""
+FORKS = {
+    "idle": FORK,
+    "busy": FORK_WHILE_BUSY,
+    "compiling": FORK_WHILE_COMPILING,
+    "in its first call": FORK_AT_FIRST,
+    "tracing what is long": FORK_WHILE_TRACING,
+}
+
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.parametrize("script", [FORK, FORK_WHILE_BUSY, FORK_WHILE_COMPILING], ids=["idle", "busy", "compiling"])
+@pytest.mark.parametrize("script", FORKS.values(), ids=FORKS)
 def test_a_forked_child_computes_the_same_bits_whatever_the_parent_was_doing(script):
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script]
     environment = {**os.environ, "FEATHERWEIGHT_CACHE": "off"}

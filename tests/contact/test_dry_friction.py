@@ -249,3 +249,54 @@ def test_misuse_is_explained() -> None:
         Impulse(presliding=-1.0)
     with pytest.raises(ValueError, match="as rows it needs a semi-implicit step"):
         fw.rollout(slider(), [0.0], [1.0], steps=1, dt=1e-3, contact=RIGID, integrator="variational")
+
+
+def hopper(friction: float) -> fw.Model:
+    """A heavy trunk above a light foot on a slide."""
+    builder = fw.Builder("hopper").add_body("trunk", joint=Prismatic("z"), inertia=fw.Inertia.sphere(10.0, 0.1))
+    builder.add_body(
+        "foot", parent="trunk", joint=Prismatic("z"), placement=fw.Placement((0, 0, -0.5)),
+        inertia=fw.Inertia.sphere(0.1, 0.02), friction=friction,
+    )  # fmt: skip
+    return builder.add_contact_point("tip", parent="foot").build()
+
+
+@pytest.mark.parametrize("friction", [1e-3, 0.1, 1.0, 10.0])
+def test_a_joint_at_rest_yields_when_its_foot_hits_the_ground(friction: float) -> None:
+    """The trunk falls on: friction takes about f from it in every step, in that of the impact too."""
+    dt = 1e-3
+    run = fw.simulate(hopper(friction), [0.5005, 0.0], [-1.0, 0.0], duration=0.01, dt=dt, contact=Impulse())
+    pushed = 10.0 * (np.diff(run.v[:, 0]) / dt + G)  # N, on the trunk by the foot
+    assert run.contact_force[:, 0, 2].max() > 90.0  # the foot was stopped: 0.1 kg, 1 m/s, a step
+    assert pushed.max() <= 1.05 * friction
+    assert pushed[2:].min() >= 0.98 * friction
+
+
+def test_a_joint_at_rest_yields_when_another_one_comes_to_its_end() -> None:
+    def arm(**kind: str) -> np.ndarray:
+        builder = fw.Builder("arm", gravity=(0, 0, 0))
+        rod, below = fw.Inertia.rod(1.0, 0.4, at=(0, 0, -0.2)), fw.Placement((0, 0, -0.4))
+        builder.add_body("upper", joint=Revolute("y"), inertia=rod, friction=2.0)
+        builder.add_body(
+            "lower", parent="upper", joint=Revolute("y"), placement=below, inertia=rod, limits=fw.Limits(-1.0, 0.5)
+        )
+        model = builder.add_contact_point("tip", parent="lower").build()
+        contact = Impulse(ground=FAR, **kind)
+        return fw.simulate(model, [0.0, 0.45], [0.0, 5.0], duration=0.02, dt=1e-3, contact=contact).v
+
+    by_damping, by_rows = arm(), arm(dry_friction="rows")
+    assert abs(by_rows[-1, 0]) > 0.5
+    np.testing.assert_allclose(by_damping[-1], by_rows[-1], rtol=0.05, atol=1e-9)
+
+
+def test_a_limp_quadruped_falls_on_after_its_feet_have_landed() -> None:
+    model = fw.robots.mini_cheetah(points="feet")
+    q = fw.scenes.crouched(model)
+    q[2] += 0.05
+    runs = [
+        fw.simulate(model, q, np.zeros(18), duration=0.105, dt=1e-3, contact=Impulse(dry_friction=kind))
+        for kind in ("damping", "rows")
+    ]
+    falls = [run.v[-1, 2] for run in runs]
+    assert -0.95 < falls[1] < -0.85
+    assert abs(falls[0] - falls[1]) <= 0.02

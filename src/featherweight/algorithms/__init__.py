@@ -15,7 +15,7 @@ from featherweight.algorithms.forward_dynamics import forward_dynamics
 from featherweight.algorithms.hybrid_dynamics import hybrid_dynamics
 from featherweight.algorithms.inverse_dynamics import inverse_dynamics
 from featherweight.algorithms.jacobian import FRAMES, force_seen_from, jacobian, jacobian_dot, seen_from
-from featherweight.algorithms.kinematics import body_motion, forward_kinematics
+from featherweight.algorithms.kinematics import body_motion, forward_kinematics, velocities
 from featherweight.algorithms.mass_matrix import mass_matrix
 from featherweight.algorithms.momentum import (
     center_of_mass,
@@ -56,4 +56,5 @@ __all__ = [
     "potential_energy",
     "seen_from",
     "unit_force_response",
+    "velocities",
 ]

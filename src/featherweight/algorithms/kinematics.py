@@ -18,6 +18,15 @@ def forward_kinematics(tree: Tree, q: Sequence[Any]) -> list[Transform]:
     return X
 
 
+def velocities(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> list[Motion]:
+    """V_i = X V_λ + S q̇ for every body, in its frame."""
+    V = tree.per_body(Motion.zero())
+    for i, parent, joint in tree.outward():
+        X = joint.transform(q) @ tree.X_tree[i]
+        V[i] = X @ V[parent] + combine(joint.subspace(q), v[joint.v])
+    return V
+
+
 def body_motion(
     tree: Tree, body: int, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any]
 ) -> tuple[Transform, Motion, Motion]:

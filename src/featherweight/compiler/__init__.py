@@ -3,9 +3,9 @@
 from featherweight.compiler.graph import Graph
 from featherweight.compiler.kernel import Argument, Kernel, interpret
 from featherweight.compiler.lanes import Lanes, plain
+from featherweight.compiler.lock import compiling
 from featherweight.compiler.node import Condition, Node
 from featherweight.compiler.pool import thread_count, threads
-from featherweight.compiler.target import compiling
 
 __all__ = [
     "Argument", "Condition", "Graph", "Kernel", "Lanes", "Node", "compiling", "interpret", "plain", "thread_count",

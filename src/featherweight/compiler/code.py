@@ -109,4 +109,4 @@ def _side_by_side(module: Module, target: Target) -> int:
     """In so many parts a module is compiled."""
     if not target.links_modules:
         return 1
-    return max(1, min(thread_count(), len(module.text) // PART))
+    return min(thread_count(), 1 + sum(map(len, module.functions)) // PART)

@@ -21,10 +21,11 @@ from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
 from featherweight.compiler.code import Code
 from featherweight.compiler.graph import Graph
 from featherweight.compiler.lanes import Lanes, plain
+from featherweight.compiler.lock import compiling
 from featherweight.compiler.memory import empty
 from featherweight.compiler.node import Node
 from featherweight.compiler.shared import entry_point
-from featherweight.compiler.target import Target, compiling, host
+from featherweight.compiler.target import Target, host
 
 if TYPE_CHECKING:
     from featherweight.compiler.module import Module
@@ -165,10 +166,10 @@ class Kernel:
     def entry(self, *, batch: bool) -> Any:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
         where there is no such path."""
-        from featherweight.compiler.fastcall import make_entry
-
-        code = self.code(host().width if batch else 1)
         with compiling:
+            from featherweight.compiler.fastcall import make_entry
+
+            code = self.code(host().width if batch else 1)
             if code.entry is None:
                 shapes = tuple(a.shape for a in self.inputs)
                 code.entry = make_entry(

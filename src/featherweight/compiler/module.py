@@ -44,10 +44,11 @@ class Module:
         for function in sorted(self.functions, key=len, reverse=True):
             k = sizes.index(min(sizes))
             sizes[k] += len(function)
-            texts[k].append(function.replace("define internal", "define", 1))
             if k > 0:
                 header = function.partition(" noinline")[0]
                 texts[0].append(header.replace("define internal", "declare", 1) + "\n")
+                function = function.replace("define internal", "define", 1)
+            texts[k].append(function)
         return ["".join(text) for text in texts]
 
 

@@ -36,7 +36,7 @@ def _wrong_count(name: str, value: object) -> ValueError:
 
 
 def thread_count() -> int:
-    """Threads a batch may use now."""
+    """Threads that a batch, or compiling, may use now."""
     if _limit is not None:
         return _limit
     setting = os.environ.get("FEATHERWEIGHT_THREADS")

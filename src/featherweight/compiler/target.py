@@ -4,62 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import gc
-import os
-import threading
 import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-
-class _Compiling:
-    """One at a time traces or compiles: LLVM does not race, a fork waits for rest. Meanwhile Python does not look for
-    garbage in cycles: it would go through all that is traced again and again, for a sixth of the time."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._depth, self._collects = 0, False
-        self._dropped: deque[Any] = deque()
-        if hasattr(os, "register_at_fork"):
-            release = self._lock.release
-            os.register_at_fork(before=self._lock.acquire, after_in_parent=release, after_in_child=release)
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._depth += 1
-        if self._depth == 1:
-            self._collects = gc.isenabled()
-            gc.disable()
-
-    def __exit__(self, *error: object) -> None:
-        self._depth -= 1
-        try:
-            if self._depth == 0:
-                if self._collects:
-                    gc.enable()
-                self._free()
-        finally:
-            self._lock.release()
-
-    def drop(self, code: Any) -> None:
-        """Free code that nothing refers to any more: now, or as soon as nobody compiles. Python may find that in the
-        midst of anything, so this never waits; and a fork never finds LLVM at it, with a lock the child has not."""
-        self._dropped.append(code)
-        if self._lock.acquire(blocking=False):
-            try:
-                self._free()
-            finally:
-                self._lock.release()
-
-    def _free(self) -> None:
-        while self._dropped:
-            self._dropped.popleft().close()
-
-
-compiling = _Compiling()
+from featherweight.compiler.lock import compiling
 
 
 class UnsupportedMachine(RuntimeError):
@@ -90,50 +42,56 @@ class Target:
         return not self.windows
 
     @functools.cache  # noqa: B019  (there are few targets, and they live as long as the process)
-    def machine(self, number: int = 0) -> Any:
-        """LLVM's target machine, one for each that is compiled at the same time, and kept: it has to find out what the
-        processor's features mean. At level 1, which gives the same code as 2, or on AMD's processors as fast a one in
-        less time (docs/decisions/0021)."""
-        llvm = _llvm()
-        return llvm.Target.from_triple(self.triple).create_target_machine(
-            cpu=self.cpu, features=self.features, opt=1, reloc="pic", codemodel="small"
-        )
+    def _machines(self) -> deque[Any]:
+        """LLVM's target machines that nobody uses."""
+        return deque()
+
+    def _machine(self) -> Any:
+        """One for whoever takes it: they are kept, since each has to find out what the processor's features mean.
+
+        At level 1, which gives the same code as 2, or on AMD's processors as fast a one in less time (decision 21).
+        """
+        try:
+            return self._machines().pop()
+        except IndexError:
+            return (
+                _llvm()
+                .Target.from_triple(self.triple)
+                .create_target_machine(cpu=self.cpu, features=self.features, opt=1, reloc="pic", codemodel="small")
+            )
 
     def object_code(self, ir: str) -> bytes:
         """Compile IR text to an object file."""
-        return self.object_codes([ir])[0]
+        with compiling:
+            return self._compiled(ir)
 
     def object_codes(self, texts: Sequence[str]) -> list[bytes]:
         """Compile IR texts to object files, side by side."""
+        if len(texts) == 1:
+            return [self.object_code(texts[0])]
         with compiling:
             _llvm()
-            jobs: list[Any] = []
-            if len(texts) > 1:
-                from concurrent.futures import ThreadPoolExecutor
+            return compiling.side_by_side([partial(self._compiled, ir) for ir in texts])
 
-                with suppress(RuntimeError), ThreadPoolExecutor(len(texts)) as threads:  # there may be no more of them
-                    for number, ir in enumerate(texts):
-                        jobs.append(threads.submit(self._compiled, number, ir))
-            rest = range(len(jobs), len(texts))
-            return [*(job.result() for job in jobs), *(self._compiled(k, texts[k]) for k in rest)]
-
-    def _compiled(self, number: int, ir: str) -> bytes:
-        llvm = _llvm()
-        module = llvm.parse_assembly(ir, context=llvm.create_context())
-        module.triple = self.triple
-        module.verify()
-        with module:  # freed while the lock is held
-            return emit_object(self.machine(number), module)
+    def _compiled(self, ir: str) -> bytes:
+        llvm, machine = _llvm(), self._machine()
+        with llvm.parse_assembly(ir, context=llvm.create_context()) as module:  # freed while the lock is held
+            module.triple = self.triple
+            module.verify()
+            code = emit_object(machine, module)
+        self._machines().append(machine)
+        return code
 
 
 @functools.cache
 def _llvm() -> Any:
     """llvmlite, imported when the first kernel is compiled and not before."""
-    import llvmlite.binding as llvm
+    with compiling:  # no fork while Python imports, with locks that the child has not
+        import llvmlite.binding as llvm
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        return llvm
 
 
 def emit_object(machine: Any, module: Any) -> bytes:
@@ -164,10 +122,11 @@ def llvm_version() -> str:
 @functools.cache
 def host() -> Target:
     """This machine."""
-    llvm = _llvm()
-    triple = llvm.get_process_triple()
-    features = llvm.get_host_cpu_features()
-    cpu = llvm.get_host_cpu_name()
+    with compiling:
+        llvm = _llvm()
+        triple = llvm.get_process_triple()
+        features = llvm.get_host_cpu_features()
+        cpu = llvm.get_host_cpu_name()
     if triple.startswith(("aarch64", "arm64")):
         return Target(triple, cpu, features.flatten(), 2)
     if not triple.startswith(("x86_64", "amd64")):

@@ -32,14 +32,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight import algorithms
-from featherweight.contact.contact_model import NONE, ContactModel, Outcome, meetings, per_point
-from featherweight.contact.joint_rows import DryFriction, Limit, dry_friction_of, limits_of
+from featherweight.contact.contact_model import NONE, ContactModel, Meeting, Outcome, meetings, per_point
+from featherweight.contact.joint_rows import DryFriction, Limit, Row, dry_friction_of, limits_of
 from featherweight.contact.solver import Solver, dofs_of
 from featherweight.integrators import SemiImplicit, Variational
 from featherweight.integrators.integrator import Advanced, predicted
 from featherweight.integrators.semi_implicit import advanced
 from featherweight.model import Model, Tree, joined
-from featherweight.scalar import maximum, sqrt, when
+from featherweight.model.tree import SLOW
+from featherweight.scalar import maximum, sqrt, when, where
 from featherweight.spatial import Vector
 
 
@@ -108,17 +109,19 @@ class Impulse(ContactModel):
         step: Advanced | None = None
         if isinstance(integrator, Variational):  # the step first: impulses act where it ends
             step = integrator.advance(tree, q, v, tau, h, None, memory)
-            solved, q, free = tree, step.q, step.v
+            q = step.q
+        met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
+        rows = [row.at(self, tree, q, h) for row in self._rows(model)]
+        touching = [m.z <= 0 if dofs_of(tree, m.body) else False for m in met]
+        if step is not None:
+            solved, free = tree, step.v
         else:
-            solved = (tree if self.dry_friction == "damping" else tree.without_dry_friction()).damped(v, h)
+            solved = self._damped(tree, q, v, h, met, touching, rows)
             passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
             forces = [t + p for t, p in zip(tau, passive, strict=True)]
             dynamics = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
             a, _ = dynamics(solved, q, v, forces, None)
             free = predicted(tree, v, a, h)
-        met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
-        rows = [row.at(self, tree, q, h) for row in self._rows(model)]
-        touching = [m.z <= 0 if dofs_of(tree, m.body) else False for m in met]
         some: Any = False
         for one in (*touching, *(row.acts for row in rows)):
             some = some | one
@@ -144,3 +147,25 @@ class Impulse(ContactModel):
             turns, sqrt(residual), residual <= self.tolerance * self.tolerance,
             NONE if step is None else step,
         )  # fmt: skip
+
+    def _damped(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any,
+        met: Sequence[Meeting], touching: Sequence[Any], rows: Sequence[Row],
+    ) -> Tree:  # fmt: skip
+        """The tree with damping at the end of the step.
+
+        Dry friction as damping holds a joint that is at rest by more than f if it is hit. So below the speed of what
+        hits something in this step, the fastest of it, friction is viscous: about f at most.
+        """
+        if self.dry_friction == "rows":
+            return tree.without_dry_friction().damped(v, h)
+        if not tree.rubs:
+            return tree.damped(v, h)
+        fastest: Any = SLOW
+        V = algorithms.velocities(tree, q, v)
+        for m, touches in zip(met, touching, strict=True):
+            tree.mark()
+            fastest = where(touches, maximum(fastest, -V[m.body].dot(m.force(m.frame[0]))), fastest)
+        for row in rows:
+            fastest = where(row.acts, maximum(fastest, -row.sign * v[row.dof]), fastest)
+        return tree.damped(v, h, fastest)

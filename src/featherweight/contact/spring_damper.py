@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.algorithms.linear import combine
 from featherweight.compiler.arguments import as_array
 from featherweight.contact.contact_model import ContactModel, Meeting, Outcome, meetings, per_point
 from featherweight.model import Model, Tree
@@ -76,10 +75,7 @@ class SpringDamper(ContactModel):
     ) -> tuple[list[Meeting], list[Vector], list[Any], list[Any]]:
         """Forces in the world's axes, deflections (moved by h, or as they are for h None), and speeds of slip."""
         X_0 = algorithms.forward_kinematics(tree, q)
-        V = tree.per_body(Motion.zero())
-        for i, parent, joint in tree.outward():
-            X = joint.transform(q) @ tree.X_tree[i]
-            V[i] = X @ V[parent] + combine(joint.subspace(q), v[joint.v])
+        V = algorithms.velocities(tree, q, v)
         met = meetings(self, model, tree, X_0)
         forces, deflections, slips = [], [], []
         for k, m in enumerate(met):

@@ -124,12 +124,17 @@ class Tree:
         """The same tree, where something else takes care of it."""
         return replace(self, joints=tuple(replace(joint, friction=(0,) * len(joint.friction)) for joint in self.joints))
 
-    def damped(self, v: Sequence[Any], h: Any) -> Tree:
+    def damped(self, v: Sequence[Any], h: Any, slow: Any = SLOW) -> Tree:
         """The same tree, damped by the velocity at the end of a step: (M + h D) a = τ - D v has v⁺ = v + h a in D v⁺.
 
-        Dry friction f is damping f / |v|, so that it can stop a joint and not turn it back; below `SLOW` it is viscous.
+        Dry friction f is damping f / |v|, so that it can stop a joint and not turn it back; below `slow` it is viscous.
         """
-        return replace(self, joints=tuple(joint.damped(v, h) for joint in self.joints))
+        return replace(self, joints=tuple(joint.damped(v, h, slow) for joint in self.joints))
+
+    @property
+    def rubs(self) -> bool:
+        """Has any joint dry friction?"""
+        return any(not _is_zero(f) for joint in self.joints for f in joint.friction)
 
     def per_body(self, first: Any = None) -> list[Any]:
         """A list with a place for each body; `first` is the world's."""
@@ -165,10 +170,10 @@ class TreeJoint:
         """Its degrees of freedom, by their places in v."""
         return range(self.v.start, self.v.stop)
 
-    def damped(self, v: Sequence[Any], h: Any) -> TreeJoint:
+    def damped(self, v: Sequence[Any], h: Any, slow: Any) -> TreeJoint:
         """The same joint with damping as armature, and dry friction as damping."""
         damping = tuple(
-            d if isinstance(f, (int, float)) and f == 0 else d + f / maximum(abs(v_k), SLOW)
+            d if _is_zero(f) else d + f / maximum(abs(v_k), slow)
             for d, f, v_k in zip(self.damping, self.friction, v[self.v], strict=True)
         )
         armature = tuple(a + h * d for a, d in zip(self.armature, damping, strict=True))
@@ -215,3 +220,7 @@ class TreeJoint:
                 total = total - pull_j * entry
             force.append(total)
         return force
+
+
+def _is_zero(f: Any) -> bool:
+    return isinstance(f, (int, float)) and f == 0
