@@ -42,9 +42,7 @@ def test_simulate_as_json_with_options() -> None:
     assert facts["real_time_factor"] > 0
 
 
-@pytest.mark.parametrize(
-    ("robot", "name"), [("mini_cheetah", "trot"), ("mini_cheetah", "stand"), ("humanoid", "balance")]
-)
+@pytest.mark.parametrize(("robot", "name"), [("mini_cheetah", "trot"), ("mini_cheetah", "stand"), ("humanoid", "auto")])
 def test_simulate_with_a_controller_by_name(robot: str, name: str) -> None:
     result = call("simulate", robot, "--duration", 0.05, "--controller", name, "--json")
     assert result.returncode == 0, result.stderr
@@ -90,6 +88,7 @@ def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
         (("simulate", "pendulum", "--friction", "-1"), "friction: expected a number of 0 or more, got -1.0"),
         (("simulate", "pendulum", "--integrator", "magic"), "integrator: expected one of 'semi_implicit'"),
         (("simulate", "pendulum", "--duration", "-1"), "duration: expected a time > 0"),
+        (("simulate", "mini_cheetah", "--height", "nan"), "--height: expected a number of metres, got nan"),
         (("simulate", "pendulum", "--set", "hinge=x"), "--set hinge=x: expected JOINT=NUMBER"),
         (("simulate", "pendulum", "--set", "hing=1"), "no joint named 'hing'; did you mean 'hinge'?"),
         (

@@ -220,6 +220,16 @@ def test_next_values_are_made_over_the_ones_before():
     assert sum(moved) <= 6  # constants, and whether lanes are done
 
 
+@pytest.mark.parametrize("condition", [False, True])
+def test_a_condition_that_is_known_while_tracing(condition):
+    """Where the condition does not hold the values are not defined; but they are there, as many."""
+
+    def function(x):
+        return when(condition, lambda: [x + 1.0, 2.0 * x], None)
+
+    assert kernel(function, 1, 2)([3.0])[0].tolist() == function(3.0) == [4.0, 6.0]
+
+
 # ---- misuse
 
 

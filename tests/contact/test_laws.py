@@ -125,7 +125,13 @@ def test_heavy_loads_on_light_legs_hold_or_are_reported(ratio: float) -> None:
         (lambda: Impulse(restitution=1.5), "restitution: expected a number from 0 to 1, got 1.5"),
         (lambda: Plane(friction=float("nan")), "Plane: friction: expected a number of 0 or more"),
         (lambda: Plane(normal=(0, 0, 0)), "Plane: normal: expected a direction, got zero"),
-        (lambda: Impulse(tolerance=-1), "tolerance: expected a number of 0 or more"),
+        (lambda: Impulse(friction="much"), "friction: expected a number of 0 or more, got 'much'"),
+        (lambda: Impulse(friction=np.array([0.1, 0.2])), "friction: expected a number of 0 or more, got array"),
+        (lambda: Plane(restitution="high"), "Plane: restitution: expected a number from 0 to 1, got 'high'"),
+        (lambda: Impulse(tolerance=-1), "tolerance: expected a number > 0"),
+        (lambda: Impulse(tolerance=0), "tolerance: expected a number > 0"),
+        (lambda: fw.contact.SpringDamper(restitution=0.5), "restitution: springs and dampers bounce as"),
+        (lambda: fw.contact.SpringDamper(ground=Plane(restitution=0.5)), "restitution: springs and dampers bounce as"),
         (lambda: Impulse(iterations=0), "iterations: expected a whole number of 1 or more"),
         (lambda: fw.contact.SpringDamper(law="magic"), "law: expected 'linear' or 'hertz', got 'magic'"),
         (lambda: fw.contact.SpringDamper(damping=0.0), "damping: expected a number > 0"),
@@ -153,8 +159,10 @@ def test_misuse_is_explained() -> None:
         fw.rollout(MODEL, q[0], v[0], steps=1, dt=1e-3, contact=Impulse(), integrator="rk4")
     with pytest.raises(TypeError, match=r"contact: expected one of featherweight\.contact, got str"):
         fw.rollout(MODEL, q[0], v[0], steps=1, dt=1e-3, contact="impulse")
-    with pytest.raises(TypeError, match="ground: expected a surface"):
-        Impulse(ground=[])
+    for bad in ([], None, 0.5, "plane", [Plane(), 1]):
+        with pytest.raises(TypeError, match="ground: expected a surface"):
+            Impulse(ground=bad)
+    assert fw.contact.SpringDamper(ground=Plane(restitution=0.0), restitution=0.5)  # the surface's goes before
     with pytest.warns(UserWarning, match="is too long for hertz springs"):
         fw.rollout(MODEL, q[0], v[0], steps=1, dt=0.02, contact=fw.contact.SpringDamper())
 

@@ -141,6 +141,18 @@ def test_a_ball_bounces_to_e_squared_of_its_height() -> None:
     assert abs(top - 0.64) <= 2e-3
 
 
+def test_a_ball_bounces_for_ever_and_one_at_rest_does_not_hop() -> None:
+    model, q, _ = ball()
+    contact, method = fw.contact.Impulse(restitution=1.0), "variational"
+    q[2] = 0.6
+    run = fw.simulate(model, q, np.zeros(6), duration=30.0, dt=1e-3, contact=contact, integrator=method)
+    assert np.count_nonzero(run.contact_force[:, 0, 2]) > 40
+    assert abs(run.energy()[-1] / run.energy()[0] - 1) <= 1e-6
+    q[2] = 0.1
+    run = fw.simulate(model, q, np.zeros(6), duration=2.0, dt=0.01, contact=contact, integrator=method)
+    assert np.ptp(run.q[100:, 2]) <= 1e-9
+
+
 def test_impulses_are_those_of_the_momentum() -> None:
     """M v⁺ = M v⁻ + Jᵀ λ at the end of the step."""
     model = fw.robots.mini_cheetah()

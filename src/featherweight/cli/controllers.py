@@ -15,6 +15,7 @@ from featherweight.control.names import CONTROLLERS as OF_ROBOTS
 from featherweight.model import Model
 
 STIFFNESS, DAMPING = 4.5, 0.11  # gains of `hold`, for each kilogram of the robot [N m/rad/kg], [N m s/rad/kg]
+FASTEST = 100.0  # natural frequency [rad/s] of a joint that is held: light ones get less, or they would tremble
 
 Control = Callable[..., Any] | None
 
@@ -25,22 +26,26 @@ def none(model: Model, q: np.ndarray) -> Control:
 
 
 def hold(model: Model, q: np.ndarray) -> Control:
-    """PD towards the first configuration, on all joints with one coordinate, within their limits of effort."""
+    """PD towards the first configuration, on all joints with one coordinate, within their limits of effort. Gains
+    follow the robot's mass, and where a joint is too light for them, its inertia."""
     joints = [j for j in model.independent_joints if j.kind.nq == 1]
     places, degrees = [j.q.start for j in joints], [j.v.start for j in joints]
     target, limits = q[places], np.array([j.limits.effort[0] for j in joints])  # type: ignore[index]
-    kp, kd = STIFFNESS * model.mass, DAMPING * model.mass
+    inertia = 1.0 / np.diag(fw.mass_matrix_inverse(model, q))[degrees]  # that each joint feels if the others are free
+    kp = np.minimum(STIFFNESS * model.mass, FASTEST**2 * inertia)
+    kd = np.minimum(DAMPING * model.mass, 2.0 * FASTEST * inertia)
 
     def pd(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
         tau = np.zeros(model.nv, dtype=object)
         for k, place, degree in zip(range(len(joints)), places, degrees, strict=True):
-            asked = kp * (target[k] - q[place]) - kd * v[degree]
+            asked = kp[k] * (target[k] - q[place]) - kd[k] * v[degree]
             tau[degree] = fw.scalar.maximum(fw.scalar.minimum(asked, limits[k]), -limits[k])
         return tau, x
 
     return fw.compiled(pd)
 
 
+USUAL = {"humanoid": "balance"}  # what a built-in robot on the ground does, if not `hold`
 CONTROLLERS: dict[str, Callable[..., Control]] = {"none": none, "hold": hold, **OF_ROBOTS}
 
 

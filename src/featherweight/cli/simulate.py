@@ -25,7 +25,7 @@ from featherweight.cli.app import (
     out,
     told_in_one_line,
 )
-from featherweight.cli.controllers import CONTROLLERS, controller_named
+from featherweight.cli.controllers import CONTROLLERS, USUAL, controller_named
 from featherweight.cli.starts import start
 from featherweight.cli.timing import Timed, timed
 from featherweight.contact import ContactModel
@@ -34,7 +34,8 @@ from featherweight.simulation import Trajectory
 
 CONTACTS = ("auto", "none", "impulse", "spring")
 INTEGRATORS = ", ".join(fw.integrators.NAMES)
-CONTROLLER_HELP = f"{', '.join(CONTROLLERS)}, or FILE.py:NAME; auto: hold for what stands on the ground"
+CONTROLLER_HELP = f"{', '.join(CONTROLLERS)}, or FILE.py:NAME; auto: hold on the ground, humanoid: balance"
+TOLERANCE = 1e-5  # m/s, of impulses: less is not to be seen, and points of one rigid foot may not allow for it
 
 
 def simulate(
@@ -61,7 +62,8 @@ def simulate(
         can_be_written(output, report_to)
         touching = _contact(contact, friction, robot)
         q = start(robot, set_ or (), height, () if touching is None else touching.surfaces)
-        chosen = ("none" if touching is None else "hold") if controller == "auto" else controller
+        usual = "none" if touching is None else USUAL.get(robot.name, "hold")
+        chosen = usual if controller == "auto" else controller
         run, seconds = _run(
             robot, q, duration=duration, dt=dt, control=controller_named(chosen, robot, q), contact=touching,
             integrator=integrator, record_every=record_every, progress=err.is_terminal,
@@ -82,7 +84,9 @@ def simulate(
 def _contact(name: str, friction: float, robot: Model) -> ContactModel | None:
     if name not in CONTACTS:
         raise ValueError(f"--contact: expected {', '.join(CONTACTS)}, got {name!r}")
-    touching = fw.contact.SpringDamper(friction=friction) if name == "spring" else fw.contact.Impulse(friction=friction)
+    touching: ContactModel = fw.contact.Impulse(friction=friction, tolerance=TOLERANCE)
+    if name == "spring":
+        touching = fw.contact.SpringDamper(friction=friction)
     return None if name == "none" or (name == "auto" and not robot.contact_points) else touching
 
 

@@ -19,7 +19,7 @@ POSTURES: dict[str, dict[str, float]] = {  # joints that are not zero, by the na
     "cartpole": {"hinge": 2.5},
     "chain10": {f"joint{k}": 0.3 if k % 2 else -0.2 for k in range(1, 11)},
     "humanoid": {f"{side}_{joint}": q for side in ("left", "right")
-                 for joint, q in (("hip_pitch", -0.4), ("knee", 0.8), ("ankle_pitch", -0.3), ("elbow", -0.5))},
+                 for joint, q in (("hip_pitch", -0.4), ("knee", 0.8), ("ankle_pitch", -0.4), ("elbow", -0.5))},
 }  # fmt: skip
 
 
@@ -32,6 +32,8 @@ def start(model: Model, settings: Sequence[str], height: float, ground: Sequence
         height: of the lowest contact point above the ground's plane [m], for a robot that floats.
         ground: the surfaces.
     """
+    if not np.isfinite(height):
+        raise ValueError(f"--height: expected a number of metres, got {height:g}")
     q = model.neutral()
     for name, value in POSTURES.get(model.name, {}).items():
         q[model.joint(name).q] = value

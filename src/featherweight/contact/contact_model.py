@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from featherweight.contact.surfaces import Plane, Surface, frame
+from featherweight.contact.surfaces import Plane, Surface, check_friction, check_restitution, frame
 from featherweight.integrators.integrator import Advanced
 from featherweight.model import Model, Tree
 from featherweight.model.parameters import GROUND_FRICTION
@@ -47,14 +46,13 @@ class ContactModel:
     restitution: float = 0.0
 
     def __post_init__(self) -> None:
-        ground = (self.ground,) if isinstance(self.ground, Surface) else tuple(self.ground)
+        ground = self.ground if isinstance(self.ground, Iterable) else (self.ground,)
+        ground = tuple(ground)
         if not ground or not all(isinstance(s, Surface) for s in ground):
             raise TypeError(f"ground: expected a surface of featherweight.contact or several, got {self.ground!r}")
         object.__setattr__(self, "ground", ground)
-        if not 0 <= self.friction < math.inf:
-            raise ValueError(f"friction: expected a number of 0 or more, got {self.friction!r}")
-        if not 0 <= self.restitution <= 1:
-            raise ValueError(f"restitution: expected a number from 0 to 1, got {self.restitution!r}")
+        check_friction("friction", self.friction)
+        check_restitution("restitution", self.restitution)
 
     def check(self, model: Model, integrator: Any) -> None:
         """Raise ValueError if this cannot be used with the robot and the integrator."""

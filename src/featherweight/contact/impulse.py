@@ -16,8 +16,8 @@ of each degree of freedom for itself. λ₀ is the impulse of the step before: a
 its load by R = ε M⁻¹, once, and then stands still. With ε = 0 it is rigid.
 
 A semi-implicit step then moves with v⁺. A variational step has moved already: its momentum p⁻ gives v⁻ = M⁻¹ p⁻ at its
-end, points touch there, and p⁺ = p⁻ + Jᵀ λ. A robot that stands is then at the depth from which v* lifts it by what
-gravity takes in half a step, h g / 2β.
+end, points touch there, and p⁺ = p⁻ + Jᵀ λ. What bounces does so by v⁻ instead of v_n, if v_n says that it does. A
+robot that stands is then at the depth from which v* lifts it by what gravity takes in half a step, h g / 2β.
 
 M is never formed. A unit impulse is carried towards the root (see `algorithms.contact_inertia`) and pushes the joints
 on its way with t. With D = L diag(d) Lᵀ of a joint, T = L⁻¹ t and Y = T / d give J M⁻¹ Jᵀ = T Yᵀ, and s = Yᵀ λ is all
@@ -72,7 +72,9 @@ class Impulse(ContactModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("tolerance", "recovery", "recovery_speed", "slop", "bounce_speed", "presliding"):
+        if not isinstance(self.tolerance, (int, float)) or not 0 < self.tolerance < math.inf:
+            raise ValueError(f"tolerance: expected a number > 0 [m/s], got {self.tolerance!r}")
+        for name in ("recovery", "recovery_speed", "slop", "bounce_speed", "presliding"):
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
                 raise ValueError(f"{name}: expected a number of 0 or more, got {value!r}")
@@ -129,7 +131,8 @@ class Impulse(ContactModel):
         n, nc = len(state), len(met)
 
         def solve() -> list[Any]:
-            return Solver(self, joined(solved), q, v, free, met, touching, rows).solve(state)
+            moved = step is not None
+            return Solver(self, joined(solved), q, v, free, met, touching, rows, moved=moved).solve(state)
 
         tree.mark()
         after = when(some, solve, [*free, *([0.0] * (n + nc + 2))])

@@ -25,14 +25,17 @@ SOFT, TINY = 1e-10, 1e-30  # softness of a contact, as a part of its mobility an
 
 
 class Solver:
-    """What is known before the first sweep: articulated bodies, velocities, and which contacts and rows act."""
+    """What is known before the first sweep: articulated bodies, velocities, and which contacts and rows act.
+
+    Where the step has `moved` the robot already, what bounces does so with the velocity it has come there with.
+    """
 
     def __init__(
         self, model: Any, tree: Tree, q: Sequence[Any], v: Sequence[Any], free: Sequence[Any],
-        met: Sequence[Meeting], touching: Sequence[Any], rows: Sequence[Row],
+        met: Sequence[Meeting], touching: Sequence[Any], rows: Sequence[Row], *, moved: bool = False,
     ) -> None:  # fmt: skip
         self.model, self.tree, self.met, self.touching, self.free = model, tree, met, touching, list(free)
-        self.rows = rows
+        self.rows, self.moved = rows, moved
         self.rubs = any(row.acts is True for row in rows)
         self.bodies = articulated_bodies(tree, q)
         self.before, self.after = _velocities(tree, self.bodies, v), _velocities(tree, self.bodies, free)
@@ -119,7 +122,8 @@ class Solver:
         wanted = self._recovery(m)
         if m.restitution:
             v_n = self.before[m.body].dot(pushes[0])
-            wanted = maximum(where(v_n < -model.bounce_speed, -m.restitution * v_n, 0.0), wanted)
+            hits = self.after[m.body].dot(pushes[0]) if self.moved else v_n
+            wanted = maximum(where(v_n < -model.bounce_speed, -m.restitution * hits, 0.0), wanted)
         e = [self.after[m.body].dot(F) for F in pushes]
         e[0] = e[0] - wanted
         T, Y = zip(*(_carried(tree, self.bodies, m.body, F) for F in pushes), strict=True)

@@ -40,6 +40,11 @@ class SpringDamper(ContactModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if any(self.restitution if s.restitution is None else s.restitution for s in self.surfaces):
+            raise ValueError(
+                "restitution: springs and dampers bounce as `stiffness` and `damping` have it, expected none; use less "
+                "damping, or featherweight.contact.Impulse"
+            )
         if self.law not in ("linear", "hertz"):
             raise ValueError(f"law: expected 'linear' or 'hertz', got {self.law!r}")
         for name in ("stiffness", "damping"):

@@ -15,6 +15,18 @@ from featherweight.scalar import absolute, lookup, maximum, minimum, sqrt, where
 from featherweight.spatial import Matrix, Vector
 
 
+def check_friction(name: str, value: Any) -> None:
+    """Raise ValueError if it is no coefficient μ."""
+    if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        raise ValueError(f"{name}: expected a number of 0 or more, got {value!r}")
+
+
+def check_restitution(name: str, value: Any) -> None:
+    """Raise ValueError if it is no coefficient e."""
+    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ValueError(f"{name}: expected a number from 0 to 1, got {value!r}")
+
+
 @dataclass(frozen=True)
 class Surface:
     """Something solid in the world.
@@ -29,10 +41,10 @@ class Surface:
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        if self.friction is not None and not 0 <= self.friction < math.inf:
-            raise ValueError(f"{name}: friction: expected a number of 0 or more, got {self.friction!r}")
-        if self.restitution is not None and not 0 <= self.restitution <= 1:
-            raise ValueError(f"{name}: restitution: expected a number from 0 to 1, got {self.restitution!r}")
+        if self.friction is not None:
+            check_friction(f"{name}: friction", self.friction)
+        if self.restitution is not None:
+            check_restitution(f"{name}: restitution", self.restitution)
 
     def height(self, p: Vector) -> tuple[Any, Vector]:
         """The signed distance [m] of a point in the world, negative inside, and the unit normal there."""
