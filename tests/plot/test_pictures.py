@@ -32,7 +32,12 @@ def drop() -> fw.Trajectory:
     model = fw.robots.mini_cheetah(points="feet")
     q = model.neutral()
     q[2], q[7:] = 0.35, np.tile([0.0, -0.8, 1.6], 4)
-    return fw.simulate(model, q, np.zeros(model.nv), duration=0.4, dt=2e-3, contact=fw.contact.Impulse())
+
+    def hold(t, now, v, x, p):
+        return np.concatenate([np.zeros(6), 40.0 * (q[7:] - now[7:]) - v[6:]]), x
+
+    contact, control = fw.contact.Impulse(), fw.compiled(hold)
+    return fw.simulate(model, q, np.zeros(model.nv), duration=0.4, dt=2e-3, contact=contact, control=control)
 
 
 def titles(figure: object) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 import featherweight as fw
 from featherweight import recording
 
+pytestmark = pytest.mark.filterwarnings("ignore:Box. its restitution of 0.2 does not act:UserWarning")
 GROUND = (
     fw.contact.Plane((0.1, 0.0, 1.0), (0, 0, -1), friction=0.5),
     fw.contact.Box((1, 2, 3), fw.Placement((4, 5, 6), rpy=(0.1, 0.2, 0.3)), restitution=0.2),

@@ -6,6 +6,7 @@ import gc
 import os
 import threading
 import time
+import weakref
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -19,7 +20,8 @@ class Compiling:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._depth, self._collects = 0, False
-        self._dropped: deque[Any] = deque()
+        self._places: set[_Owner] = set()  # of code that is in use
+        self._gone: deque[_Owner] = deque()
         self._jobs: set[_Job] = set()
         if hasattr(os, "register_at_fork"):
             release = self._lock.release
@@ -34,28 +36,26 @@ class Compiling:
 
     def __exit__(self, *error: object) -> None:
         self._depth -= 1
-        if self._depth == 0 and self._collects:
-            gc.enable()
-        self._lock.release()
-        self._free()
+        try:
+            if self._depth == 0:
+                self._free()
+                if self._collects:
+                    gc.enable()
+        finally:
+            self._lock.release()
 
-    def drop(self, code: Any) -> None:
-        """Free code that nothing refers to any more: now, or as soon as nobody compiles. Python may find that in the
-        midst of anything, so this never waits; and a fork never finds LLVM at it, with a lock the child has not."""
-        self._dropped.append(code)
-        self._free()
+    def free_after(self, owner: object, code: Any) -> None:
+        """Free code when its owner is gone: not at once, but when who compiles next is done. Python finds that
+        something is gone in the midst of anything, where no lock may be waited for; and no fork may find LLVM at it."""
+        place = _Owner(owner, self._gone.append)
+        place.code = code
+        self._places.add(place)
 
     def _free(self) -> None:
-        while self._dropped and self._lock.acquire(blocking=False):
-            try:
-                if self._depth == 0:
-                    self._dropped.popleft().close()
-                else:
-                    return  # by this thread, later
-            except IndexError:  # what came in between has done it
-                return
-            finally:
-                self._lock.release()
+        while self._gone:
+            place = self._gone.popleft()
+            self._places.discard(place)
+            place.code.close()
 
     def side_by_side(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
         """What the calls return, each in a thread of its own; in this one, if there are no more threads.
@@ -86,6 +86,13 @@ class Compiling:
         self._lock.acquire()
         while self._jobs:
             time.sleep(1e-3)
+
+
+class _Owner(weakref.ref):
+    """Who needs a piece of code."""
+
+    __slots__ = ("code",)
+    code: Any
 
 
 class _Job:

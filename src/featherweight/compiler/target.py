@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -162,7 +161,7 @@ class Library:
             for name, address in (imports or {}).items():
                 builder.import_symbol(name, address)
             self._tracker = builder.link(_jit(), f"featherweight{Library._count}")
-            weakref.finalize(self, compiling.drop, self._tracker).atexit = False
+            compiling.free_after(self, self._tracker)
 
     def __getitem__(self, symbol: str) -> int:
         with compiling:

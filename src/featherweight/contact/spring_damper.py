@@ -19,6 +19,8 @@ from featherweight.model import Model, Tree
 from featherweight.scalar import maximum, sqrt, when, where
 from featherweight.spatial import Force, Motion, Vector
 
+BOUNCE = "how they bounce follows from `stiffness` and `damping`; featherweight.contact.Impulse has restitution"
+
 
 @dataclass(frozen=True)
 class SpringDamper(ContactModel):
@@ -40,11 +42,12 @@ class SpringDamper(ContactModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if any(self.restitution if s.restitution is None else s.restitution for s in self.surfaces):
-            raise ValueError(
-                "restitution: springs and dampers bounce as `stiffness` and `damping` have it, expected none; use less "
-                "damping, or featherweight.contact.Impulse"
-            )
+        if self.restitution:
+            raise ValueError(f"restitution: expected none with springs and dampers, got {self.restitution!r}; {BOUNCE}")
+        for surface in self.surfaces:
+            if surface.restitution:
+                what = f"{type(surface).__name__}: its restitution of {surface.restitution:g} does not act"
+                warnings.warn(f"{what} with springs and dampers; {BOUNCE}", stacklevel=3)
         if self.law not in ("linear", "hertz"):
             raise ValueError(f"law: expected 'linear' or 'hertz', got {self.law!r}")
         for name in ("stiffness", "damping"):
