@@ -8,7 +8,6 @@ import threading
 import time
 import weakref
 from _thread import start_new_thread
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,8 +19,7 @@ class Compiling:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._depth, self._collects = 0, False
-        self._places: set[_Owner] = set()  # of code that is in use
-        self._gone: deque[_Owner] = deque()
+        self._codes: list[tuple[Any, weakref.ref]] = []  # that are loaded, and whose they are
         self._jobs: set[_Job] = set()
         if hasattr(os, "register_at_fork"):
             release = self._lock.release
@@ -36,26 +34,23 @@ class Compiling:
 
     def __exit__(self, *error: object) -> None:
         self._depth -= 1
-        try:
-            if self._depth == 0:
-                self._free()
-                if self._collects:
-                    gc.enable()
-        finally:
-            self._lock.release()
+        if self._depth == 0 and self._collects:
+            gc.enable()
+        self._lock.release()
 
-    def free_after(self, owner: object, code: Any) -> None:
-        """Free code when its owner is gone: not at once, but when who compiles next is done. Python finds that
-        something is gone in the midst of anything, where no lock may be waited for; and no fork may find LLVM at it."""
-        place = _Owner(owner, self._gone.append)
-        place.code = code
-        self._places.add(place)
+    def keep(self, code: Any, owner: object) -> None:
+        """Keep loaded code for as long as its owner lives, and free what has none any more.
 
-    def _free(self) -> None:
-        while self._gone:
-            place = self._gone.popleft()
-            self._places.discard(place)
-            place.code.close()
+        That is done here and nowhere else: Python drops an owner in the midst of anything, at the bottom of a recursion
+        or in a thread, where no lock may be waited for; and a fork must not find LLVM at it.
+        """
+        kept = [(code, weakref.ref(owner))]
+        for other, its_owner in self._codes:
+            if its_owner() is None:
+                other.close()
+            else:
+                kept.append((other, its_owner))
+        self._codes = kept
 
     def side_by_side(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
         """What the calls return, each in a thread of its own; in this one, if there are no more threads.
@@ -86,13 +81,6 @@ class Compiling:
         self._lock.acquire()
         while self._jobs:
             time.sleep(1e-3)
-
-
-class _Owner(weakref.ref):
-    """Who needs a piece of code."""
-
-    __slots__ = ("code",)
-    code: Any
 
 
 class _Job:

@@ -161,7 +161,7 @@ class Library:
             for name, address in (imports or {}).items():
                 builder.import_symbol(name, address)
             self._tracker = builder.link(_jit(), f"featherweight{Library._count}")
-            compiling.free_after(self, self._tracker)
+            compiling.keep(self._tracker, self)
 
     def __getitem__(self, symbol: str) -> int:
         with compiling:
