@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from featherweight.compiler.module import Module
     from featherweight.compiler.plan import Plan
 
-PART = 100_000  # characters of IR that are worth a thread: LLVM takes about 30 ms for them
+PART = 300_000  # characters of IR that are worth a thread: LLVM takes about a tenth of a second for them
 
 # run(call, workspace, taken, k, n) releases the interpreter lock
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
