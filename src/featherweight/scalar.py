@@ -139,7 +139,7 @@ def known(x: Any) -> bool:
 def _undefined_unless(condition: Any, body: Callable[[], Sequence[Any]]) -> list[Any]:
     """The values of `body()`, undefined where the condition does not hold; what is known stays known."""
     graph, values = Graph.tracing(), list[Any]()
-    if graph is None or known(condition):
+    if graph is None or isinstance(condition, (bool, np.bool_)):
         return list(body())
 
     def unknown(_: list[Any]) -> list[Any]:

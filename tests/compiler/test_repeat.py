@@ -230,6 +230,12 @@ def test_a_condition_that_is_known_while_tracing(condition):
     assert kernel(function, 1, 2)([3.0])[0].tolist() == function(3.0) == [4.0, 6.0]
 
 
+def test_what_is_undefined_elsewhere_is_skipped_there():
+    native = kernel(lambda x: when(x > 0, lambda: [x + 1.0, 2.0 * x], None), 1, 2)
+    assert native([3.0])[0].tolist() == [4.0, 6.0]
+    assert [step.kind for step in native.plan.steps if isinstance(step, Turn)] == ["begin", "test", "end"]
+
+
 # ---- misuse
 
 

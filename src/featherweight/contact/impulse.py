@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from featherweight import algorithms
@@ -165,10 +166,15 @@ class Impulse(ContactModel):
         if not tree.rubs:
             return tree.damped(v, h)
         fastest: Any = SLOW
-        V = algorithms.velocities(tree, q, v)
         for m, touches in zip(met, touching, strict=True):
             tree.mark()
-            fastest = where(touches, maximum(fastest, -V[m.body].dot(m.force(m.frame[0]))), fastest)
+            (fastest,) = when(touches, partial(_faster, fastest, m, tree, q, v), [fastest])
         for row in rows:
             fastest = where(row.acts, maximum(fastest, -row.sign * v[row.dof]), fastest)
         return tree.damped(v, h, fastest)
+
+
+def _faster(speed: Any, m: Meeting, tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+    """The larger one of a speed and that of a point towards a surface."""
+    _, V, _ = algorithms.body_motion(tree, m.body, q, v, [0] * tree.nv)
+    return [maximum(speed, -V.dot(m.force(m.frame[0])))]
