@@ -161,6 +161,7 @@ def test_misuse_is_explained() -> None:
     for bad in ([], None, 0.5, "plane", [Plane(), 1]):
         with pytest.raises(TypeError, match="ground: expected a surface"):
             Impulse(ground=bad)
+    assert Impulse(Plane(restitution=np.float32(0.5)), friction=np.int64(1)).friction == 1
     with pytest.warns(UserWarning, match=r"Plane: its restitution of 0\.5 does not act with springs"):
         fw.contact.SpringDamper(ground=Plane(restitution=0.5))
     with pytest.warns(UserWarning, match="is too long for hertz springs"):

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from featherweight.spatial import Matrix, Vector
 
 def check_friction(name: str, value: Any) -> None:
     """Raise ValueError if it is no coefficient μ."""
-    if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+    if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
         raise ValueError(f"{name}: expected a number of 0 or more, got {value!r}")
 
 
 def check_restitution(name: str, value: Any) -> None:
     """Raise ValueError if it is no coefficient e."""
-    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name}: expected a number from 0 to 1, got {value!r}")
 
 
