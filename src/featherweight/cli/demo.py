@@ -23,8 +23,8 @@ DROP = 0.2  # how high the feet are let go [m]
 TROT_SECONDS = 4.0
 CHAIN_SECONDS, CHAIN_STEP = 10.0, 2e-3
 DROPPED = (
-    "The same robot and controller on two kinds of ground. With impulses the ground is hard: a foot stays where it "
-    "lands. With springs it is soft: forces are smaller, feet sink in and creep."
+    "The same robot and controller on two kinds of ground. With impulses the ground is hard: feet slide as "
+    "they land, and then stand still. With springs it is soft: forces are smaller, feet sink in and creep."
 )
 TROTTED = (
     "In each step the controller finds the forces that the feet should give, and the torques for them. It is compiled "
