@@ -90,7 +90,7 @@ def test_ten_links_keep_their_energy() -> None:
     energy = (run.energy() - run.energy()[:, :1]) / scale
     trends = np.polyfit(run.t / run.t[-1], energy.T, 1)[0]
     assert np.median(np.abs(trends)) <= 1e-6
-    assert np.abs(energy).max() <= 2e-3
+    assert np.abs(energy).max() <= 1e-3
 
 
 def floating_tree() -> fw.Model:
