@@ -9,7 +9,7 @@ import numpy as np
 import featherweight as fw
 from featherweight import algorithms
 from featherweight.dynamics.evaluate import Quantity
-from featherweight.integrators.variational.drnea import Place, Trial, drnea
+from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import read_out, start
 from featherweight.integrators.variational.newton import _felt
 from featherweight.spatial import Motion
@@ -83,9 +83,10 @@ def _start(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], lis
 
 
 def _read_out(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
-    trial: Trial = drnea(Place.at(tree, x["q"], [0.0] * tree.nv), x["v"])
+    trial = drnea(Place.at(tree, x["q"], [0.0] * tree.nv), x["v"])
     after = algorithms.integrate(tree, x["q"], x["v"])
-    return [after, read_out(tree, after, x["dt"][0], [0.0] * tree.nv, trial.after)], []
+    p = [a + b for a, b in zip(trial.e, trial.gained, strict=True)]  # of joints with one coordinate
+    return [after, read_out(tree, after, x["dt"][0], p)], []
 
 
 DRNEA = Quantity("drnea", ("q", "v"), lambda m: [(m.nv,)], _recursive)

@@ -85,8 +85,9 @@ def per_step(model: fw.Model, q: np.ndarray, v: np.ndarray, method: Any, steps: 
     means = Means({"semi_implicit": SemiImplicit(), "variational": Variational()}.get(method, method))
     loop, count = step_loop(model, means), max(1, q.size // model.nq)
     carry = [q.reshape(count, -1), v.reshape(count, -1), np.zeros((count, 3))]
-    if means.integrator.state_size(model.nv):
-        carry.append(np.zeros((count, means.integrator.state_size(model.nv))))
+    memory = means.integrator.state_size(model.over_floats)
+    if memory:
+        carry.append(np.zeros((count, memory)))
     states = [np.zeros((count, 2, x.shape[1]) if k < 2 else x.shape) for k, x in enumerate(carry)]
     records = [np.zeros((count, 1, int(np.prod(shape)))) for shape in means.records(model)]
     with fw.threads(1):

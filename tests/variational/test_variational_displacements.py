@@ -78,6 +78,29 @@ def test_where_a_joint_is_after_a_step(kind: J.Joint) -> None:
     np.testing.assert_allclose(np.array(own.r), np.array(expected.r), atol=1e-15)
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
+def test_axes_of_a_joint_after_a_step(kind: J.Joint) -> None:
+    """S(q ⊕ d), without sines of it; the same everywhere but for universal joints."""
+    rng = np.random.default_rng(2)
+    q = list(kind.random(rng)) if kind.leader is None else [0.4]
+    d = list(rng.uniform(-0.5, 0.5, kind.nv))
+    expected = np.array(kind.subspace(kind.integrate(q, d)))
+    np.testing.assert_allclose(np.array(kind.subspace_after(q, d)), expected, atol=1e-15)
+    assert kind.uniform == np.array_equal(np.array(kind.subspace(q)), expected) == (not isinstance(kind, J.Universal))
+
+
+def test_twists_and_forces_go_along_with_a_displacement() -> None:
+    rng = np.random.default_rng(11)
+    twist, F, v = rng.normal(size=(3, 6))
+    move = Displacement.along(Motion(Vector(*(0.5 * twist[:3])), Vector(*twist[3:])))
+    R, hat = np.array(move.turn.rotation), np.cross(np.eye(3), move.p)  # row k of hat: e_k × p
+    adjoint = np.block([[R, np.zeros((3, 3))], [-hat.T @ R, R]])  # angular first
+    change = np.concatenate(move.change(Motion(Vector(*v[:3]), Vector(*v[3:]))))
+    ahead = np.concatenate(move.ahead(Force(Vector(*F[:3]), Vector(*F[3:]))))
+    np.testing.assert_allclose(change, adjoint @ v - v, atol=4e-15)
+    np.testing.assert_allclose(ahead, adjoint.T @ F, atol=4e-15)
+
+
 def test_displacements_are_carried_and_joined_like_poses() -> None:
     rng = np.random.default_rng(5)
 

@@ -15,7 +15,9 @@ from featherweight import algorithms
 from featherweight.algorithms.linear import combine
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.ending import Ended
-from featherweight.integrators.variational.legendre import end_impulses, read_out, start
+from featherweight.integrators.variational.floating import floating_momentum
+from featherweight.integrators.variational.forces import Braked
+from featherweight.integrators.variational.legendre import momentum_after, read_out, start
 from featherweight.integrators.variational.newton import newton_step
 from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Search
@@ -113,9 +115,13 @@ def test_the_recursion_is_the_derivative_of_the_action(name: str) -> None:
     after = [float(x) for x in q_after]
     none = [0.0] * model.nv
     springs = algorithms.passive_force(_without_friction(plain), after, none)
-    impulses = end_impulses(plain, replace(trial, e=none), H, none, springs, None)
+    free = Braked(plain, plain, none, none, none)
+    begin = [x + y for x, y in zip(at_rest, trial.e, strict=True)]  # the momentum with which it is a step
+    p = momentum_after(plain, begin, trial, d_plain, H, free, springs)
+    for k, x in floating_momentum(plain, q_plain, begin, d_plain, H, free, springs).items():
+        p[k] = x
     answer, M = Answer.after(plain, q_plain, d_plain), fw.mass_matrix(model, np.array(after))
-    for v_after in (read_out(plain, after, H, *impulses), Ended(answer, answer.inward(*impulses)).velocity(H, plain)):
+    for v_after in (read_out(plain, after, H, p), Ended(answer, answer.inward(p)).velocity(H, plain)):
         assert np.abs(M @ v_after - second).max() <= 1e-12 * scale
 
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -143,6 +143,8 @@ class Impulse(ContactModel):
         new_q, new_v = advanced(tree, q, moved, h) if step is None else (list(q), moved)
         per_h = 1.0 / h
         world = [m.frame.transposed_times(Vector(*impulses[3 * k : 3 * k + 3])) * per_h for k, m in enumerate(met)]
+        if step is not None:
+            step = replace(step, state=integrator.disturbed(tree, step.state, some))
         return Outcome(
             new_q, new_v, list(impulses),
             per_point(model, met, world, Vector.zero(), lambda x, y: x + y),

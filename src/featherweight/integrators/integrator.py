@@ -42,9 +42,13 @@ class Integrator:
         """The configuration and velocity after h."""
         raise NotImplementedError
 
-    def state_size(self, nv: int) -> int:
+    def state_size(self, tree: Tree) -> int:
         """How many numbers are carried from step to step beside q and v; zeros at the beginning."""
         return 0
+
+    def disturbed(self, tree: Tree, state: Sequence[Any], condition: Any) -> list[Any]:
+        """What is carried on where something has changed the velocity after the step."""
+        return list(state)
 
     def advance(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any, external: External | None,

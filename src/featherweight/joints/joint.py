@@ -27,6 +27,7 @@ class Joint:
     offset: float = 0.0
     orientation: slice | None = None  # where in q a quaternion is
     floating: bool = False  # nothing holds the body, and no motor acts on it
+    uniform: bool = True  # S is the same at every q, so that moving by d is the same wherever it begins
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q), from A to B."""
@@ -39,6 +40,10 @@ class Joint:
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of S(q), in B: velocity across the joint is S v."""
         raise NotImplementedError
+
+    def subspace_after(self, q: Sequence[Any], d: Sequence[Any]) -> tuple[Motion, ...]:
+        """The columns of S(q ⊕ d), for a d of a step: one may do without further sines."""
+        return self.subspace(q if self.uniform else self.integrate(q, d))
 
     def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of dS/dt as seen in B; zero where S is constant in B."""

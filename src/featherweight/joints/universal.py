@@ -17,6 +17,7 @@ class Universal(Joint):
     """S = [E_2(q_2) a_1, a_2; 0 0]: the first axis as the body sees it depends on the second angle."""
 
     nq = nv = 2
+    uniform = False
     first: Vector
     second: Vector
 
@@ -32,6 +33,10 @@ class Universal(Joint):
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         first = about_axis(self.second, q[1]) @ self.first
         return Motion(first, Vector.zero()), Motion(self.second, Vector.zero())
+
+    def subspace_after(self, q: Sequence[Any], d: Sequence[Any]) -> tuple[Motion, ...]:
+        first, second = self.subspace(q)
+        return Motion(turn_about(self.second, -d[1]).rotate(first.angular), Vector.zero()), second
 
     def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
         first = about_axis(self.second, q[1]) @ self.first

@@ -91,6 +91,10 @@ class Tree:
             i = self.parent[i]
         return bodies
 
+    def floats(self, i: int) -> bool:
+        """Does body i move freely in the world?"""
+        return self.parent[i] == 0 and self.joints[i].joint.floating
+
     def bodies_on(self) -> dict[int, list[int]]:
         """The bodies on a joint, by its first degree of freedom: one, or several where joints are joined."""
         bodies: dict[int, list[int]] = {}
@@ -186,6 +190,10 @@ class TreeJoint:
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of S(q)."""
         return self.joint.subspace(q[self.q])
+
+    def subspace_after(self, q: Sequence[Any], d: Sequence[Any]) -> tuple[Motion, ...]:
+        """The columns of S(q ⊕ d)."""
+        return self.joint.subspace_after(q[self.q], d[self.v])
 
     def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of dS/dt as seen in the body."""

@@ -92,6 +92,7 @@ def problem(
         if not isinstance(contact, ContactModel):
             raise TypeError(f"contact: expected one of featherweight.contact, got {type(contact).__name__}")
         contact.check(model, method)
+    model.need_numbers("simulation")
     names, ranks = ["q", "v"], [1, 1]
     arrays = [as_array("q", q, (model.nq,), "nq"), as_array("v", v, (model.nv,), "nv")]
     if tau is not None:
@@ -123,8 +124,9 @@ def problem(
     carry = _begin(model, all_rows("q"), all_rows("v"))
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     given = [all_rows("tau")] if tau is not None else []
-    if method.state_size(model.nv):
-        carry.append(np.zeros((count, method.state_size(model.nv))))
+    memory = method.state_size(model.over_floats)
+    if memory:
+        carry.append(np.zeros((count, memory)))
     if contact is not None:
         carry.append(np.zeros((count, contact.state_size(model))))
         if isinstance(contact, SpringDamper) and count and not parameters:

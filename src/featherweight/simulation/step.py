@@ -79,11 +79,11 @@ def _make(model: Model, means: Means) -> Loop:
         Argument("v", (model.nv,), "nv", tuple(j.v.start for j in model.independent_joints)),
         Argument("clock", (3,), "3"),
     ]
-    model.need_numbers("simulation")
     constants = [Argument("dt", (), ""), *(Argument(p.name, p.shape, "") for p in model.parameters.values())]
     forces = [Argument("tau", (model.nv,), "nv")] if means.given else []
-    if means.integrator.state_size(model.nv):
-        carry.append(Argument("memory", (means.integrator.state_size(model.nv),), "n"))
+    memory = means.integrator.state_size(model.over_floats)
+    if memory:
+        carry.append(Argument("memory", (memory,), "n"))
     if contact is not None:
         carry.append(Argument("contact", (contact.state_size(model),), "n"))
     if control is not None:

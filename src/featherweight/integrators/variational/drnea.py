@@ -1,8 +1,9 @@
 """Discrete inverse dynamics: the recursive Newton-Euler algorithm of a step (Lee, Liu, Park and Srinivasa, 2016).
 
 Each body moves by Δ = T⁻¹ T⁺ in a step, with the mean velocity log(Δ) / h. Its discrete Lagrangian is trapezoidal,
-h/2 L(T, V) + h/2 L(T⁺, V); the derivatives with respect to both ends are the momenta there. Everything here is
-multiplied by h, so that nothing is divided by it: X = h V, P = I X, and e is h times an impulse.
+h/2 L(T, V) + h/2 L(T⁺, V); the derivatives with respect to both ends are the momenta there, one momentum seen from two
+frames: F where the step begins, Ad_Δᵀ F where it ends. Everything here is multiplied by h, so that nothing is divided
+by it: X = h V, P = I X, and e is h times an impulse.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from featherweight.integrators.variational.logarithm import Log
 from featherweight.model import Tree, TreeJoint
 from featherweight.scalar import minimum
 from featherweight.spatial import Displacement, Force, Motion, Transform
+
+FEW = 3  # axes of a joint, which are moved for less than the momentum
 
 
 @dataclass(frozen=True)
@@ -38,27 +41,26 @@ class Place:
 
 @dataclass(frozen=True)
 class Trial:
-    """A step δ: what is left of the discrete Euler-Lagrange equations, and momenta at its end."""
+    """A step δ: what is left of the discrete Euler-Lagrange equations, and what the momenta of the joints gain."""
 
     delta: list[Any]
     e: list[Any]
+    gained: list[Any]  # but for floating bodies
     square: Any  # |e|²
     upright: Any  # least cos(θ/2) of the turns θ of the bodies
-    after: list[Force]  # momentum of each body, in its frame at the end
-    spun: list[Any]  # momentum of each joint's rotor by the turning of its parent
     log: list[Log]
     P: list[Force]
 
 
 def drnea(place: Place, delta: Sequence[Any]) -> Trial:
-    """e = Sᵀ F - start, with F = dlogᵀ P + Σ Xᵀ F_c over the children c; and the same momenta seen from the end."""
+    """e = Sᵀ F - start, with F = dlogᵀ P + Σ Xᵀ F_c over the children c; and how else F is felt at the end."""
     tree = place.tree
     spinning: list[list[TreeJoint]] = [[] for _ in tree.parent]  # joints whose rotors a body carries
     for joint, parent in zip(tree.joints[1:], tree.parent[1:], strict=True):
         if joint.spin is not None:
             spinning[parent].append(joint)
-    move, log, P, F, after = (tree.per_body() for _ in range(5))
-    move[0], log[0], F[0], after[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero(), Force.zero()
+    move, log, P, F = (tree.per_body() for _ in range(4))
+    move[0], log[0], F[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero()
     upright: Any = 1.0
 
     # outward: displacement of each body
@@ -68,26 +70,39 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
 
     # inward: its logarithm; momentum, seen where the step begins, projected on the joint, and handed to the parent
     e: list[Any] = [0] * tree.nv
-    spun: list[Any] = [0] * tree.nv
+    gained: list[Any] = [0] * tree.nv
     for i, parent, joint in tree.inward():
         log[i] = Log.of(move[i]) if log[i] is None else log[i]
         P[i] = tree.I[i] @ log[i].X
         for child in spinning[i]:
             P[i] = P[i] + child.spin * delta[child.v.start]
-        before, after[i] = log[i].momenta(P[i])
-        F[i] = before if F[i] is None else F[i] + before
-        for k, s, armature in zip(range(joint.v.start, joint.v.stop), place.S[i], joint.armature, strict=True):
-            e[k] = e[k] + s.dot(F[i]) + armature * delta[k]
+        own, _ = log[i].momenta(P[i])
+        F[i] = own if F[i] is None else F[i] + own
+        felt = [s.dot(F[i]) for s in place.S[i]]
+        for k, x, armature in zip(joint.dofs, felt, joint.armature, strict=True):
+            e[k] = e[k] + x + armature * delta[k]
             if joint.joint.leader is None:
                 e[k] = e[k] - place.start[k]
+        if not tree.floats(i):
+            for k, x in zip(joint.dofs, _gained(joint, place, delta, move[i], F[i], felt), strict=True):
+                gained[k] = gained[k] + x
         carried = place.X[i].back(F[i])
         F[parent] = carried if F[parent] is None else F[parent] + carried
         if joint.spin is not None:
-            k = joint.v.start
             log[parent] = Log.of(move[parent]) if log[parent] is None else log[parent]
-            felt = log[parent].X.dot(joint.spin)
-            e[k], spun[k] = e[k] + felt, spun[k] + felt
-    return Trial(list(delta), e, _square(tree, e), upright, after, spun, log, P)
+            e[joint.v.start] = e[joint.v.start] + log[parent].X.dot(joint.spin)
+    return Trial(list(delta), e, gained, _square(tree, e), upright, log, P)
+
+
+def _gained(
+    joint: TreeJoint, place: Place, delta: Sequence[Any], move: Displacement, F: Force, felt: Sequence[Any]
+) -> list[Any]:
+    """S⁺ᵀ Ad_Δᵀ F - Sᵀ F: the axes of a joint are moved, and the momentum of what is beyond it is not."""
+    S = joint.subspace_after(place.q, delta)
+    if joint.joint.uniform and len(S) < FEW:
+        return [move.change(s).dot(F) for s in S]
+    F_after = move.ahead(F)
+    return [s.dot(F_after) - x for s, x in zip(S, felt, strict=True)]
 
 
 def _square(tree: Tree, e: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Where a step ends, q⁺ = q ⊕ δ: the momenta there, and the velocity that follows from them, h v = M(q⁺)⁻¹ (h p).
+"""Where a step ends, q⁺ = q ⊕ δ: the velocity that follows from the momenta there, h v = M(q⁺)⁻¹ (h p).
 
 Quasi-Newton steps answer with the factors of M(q⁺) too, for the first δ. Mostly the search ends with it: then all but
 one pass outward is made already, together with the trial. The last correction of q⁺ comes after that; it is of the size
@@ -22,7 +22,8 @@ from featherweight.scalar import repeat
 
 @dataclass(frozen=True)
 class Ended:
-    """Articulated bodies at q⁺, and the answers y of their joints to the impulses there: the first half of h v."""
+    """Articulated bodies at q⁺, and the answers y of their joints to the momenta there: the first half of h v. Without
+    the momenta of floating bodies, which are known when δ is."""
 
     answer: Answer
     y: list[Any]
@@ -54,6 +55,15 @@ class Ended:
         for i, _, joint in at.outward():
             X[i], S[i] = joint.transform(q_after) @ tree.X_tree[i], joint.subspace(q_after)
         return replace(self, answer=Answer(at, q_after, replace(self.answer.bodies, X=X, S=S, X_own=X, S_own=S)))
+
+    def floating(self, along: Tree, p: dict[int, Any]) -> Ended:
+        """With the momenta of floating bodies, by degree of freedom, which were left out; in a pass of this tree."""
+        y = list(self.y)
+        for i, _, joint in along.outward():
+            if along.floats(i):
+                own = self.answer.bodies.D[i].solve([p[k] for k in joint.dofs])
+                y[joint.v] = [a + b for a, b in zip(y[joint.v], own, strict=True)]
+        return replace(self, y=y)
 
     def velocity(self, h: Any, along: Tree) -> list[Any]:
         """v after the step: the second half, as a pass of this tree. Gravity acts for h/2 there, too: instead of

@@ -2,7 +2,7 @@
 
 The momentum at a node is what both steps that meet there have in common: p = -D₁L_d of the one that begins and D₂L_d of
 the one that ends, each with its half of the impulses. It starts a step from any (q, v), and reads the velocity out at
-second order: p = M(q) v. So (q, v) is the whole state.
+second order: p = M(q) v. So (q, v) is the whole state. All momenta are multiplied by h.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from featherweight import algorithms
 from featherweight.integrators.variational.drnea import Trial
+from featherweight.integrators.variational.forces import Braked
 from featherweight.model import Tree
 from featherweight.scalar import reciprocal
 from featherweight.spatial import Force
@@ -31,38 +32,33 @@ def start(
     moved: list[Any] = [0] * tree.nv
     for _, _, joint in tree.outward():
         moved[joint.v] = [h * x for x in v[joint.v]]
-    momentum, _ = algorithms.inverse_dynamics(pulled, q, [0] * tree.nv, moved, pushed)
+    begin, _ = algorithms.inverse_dynamics(pulled, q, [0] * tree.nv, moved, pushed)
     for _, _, joint in tree.inward():
         if joint.joint.leader is None:
-            momentum[joint.v] = [p + half * f for p, f in zip(momentum[joint.v], forces[joint.v], strict=True)]
-    return momentum
+            begin[joint.v] = [p + half * f for p, f in zip(begin[joint.v], forces[joint.v], strict=True)]
+    return begin
 
 
-def end_impulses(
-    tree: Tree, trial: Trial, h: Any, late: Sequence[Any], forces: Sequence[Any], external: Sequence[Force] | None
-) -> tuple[list[Any], list[Force]]:
-    """h p where a step ends, with half of all impulses but gravity's: at the joints, and on the bodies in their frames.
-
-    Joints have the momenta of their motors, less what damping takes at the end, `late` δ; and less e, which the step
-    began with too much, so that what is left of the equations is not carried on.
-    """
-    half = 0.5 * h * h
-    impulses, pushed = list(trial.spun), list(trial.after)
+def momentum_after(
+    tree: Tree, begin: Sequence[Any], trial: Trial, delta: Sequence[Any], h: Any, braked: Braked, forces: Sequence[Any]
+) -> list[Any]:
+    """p⁺ where a step δ ends, of which a trial close to it is known: what it began with, and what the joints gained;
+    less what brakes took, and with half of the forces but gravity. What is left of the equations is not carried on.
+    That of floating bodies is not here (`floating`)."""
+    p: list[Any] = [0] * tree.nv
     for i, _, joint in tree.inward():
-        if external is not None:
-            pushed[i] = pushed[i] + external[i] * half
-        for k, armature in zip(joint.dofs, joint.armature, strict=True):
-            impulses[k] = impulses[k] + armature * trial.delta[k]
-            if joint.joint.leader is None:
-                impulses[k] = impulses[k] + half * forces[k] - late[k] * trial.delta[k] - trial.e[k]
-    return impulses, pushed
+        if joint.joint.leader is None and not tree.floats(i):
+            for k in joint.dofs:
+                taken = (braked.early[k] + braked.late[k]) * delta[k]
+                p[k] = begin[k] + trial.gained[k] - taken + 0.5 * h * h * forces[k]
+    return p
 
 
-def read_out(tree: Tree, q: Sequence[Any], h: Any, impulses: Sequence[Any], pushed: Sequence[Force]) -> list[Any]:
-    """v = M(q)⁻¹ p at the end of a step, by its `end_impulses`: forward dynamics of the impulses, at rest."""
+def read_out(tree: Tree, q: Sequence[Any], h: Any, p: Sequence[Any]) -> list[Any]:
+    """v = M(q)⁻¹ p at the end of a step, with gravity's half: forward dynamics of the impulses, at rest."""
     pulled = replace(tree, gravity=tree.gravity * (0.5 * h * h))
     solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
-    moved, _ = solve(pulled, q, [0] * tree.nv, impulses, pushed)
+    moved, _ = solve(pulled, q, [0] * tree.nv, p, None)
     return per_time(tree, moved, h)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from featherweight.integrators.variational.drnea import Trial
 from featherweight.model import Tree
 from featherweight.scalar import known
-from featherweight.spatial import Force
 
 
 class Row:
@@ -28,11 +27,11 @@ class Row:
 
 class TrialRow(Row):
     """Of a trial, |e|² first, without what only a Newton step needs; with a further number for each coordinate, if
-    there is one. Body after body, so that equal bodies can be equal code."""
+    there is one. Joint after joint, so that equal ones can be equal code."""
 
     def __init__(self, tree: Tree, trial: Trial, further: Sequence[Any] | None = None) -> None:
         self.nv = tree.nv
-        self.own = [joint.v if joint.joint.leader is None else slice(0, 0) for joint in tree.joints[1:]]
+        self.own = [joint.v for joint in tree.joints[1:] if joint.joint.leader is None]
         super().__init__(self._nested(trial, further))
 
     def of_trial(self, trial: Trial, further: Sequence[Any] | None = None) -> list[Any]:
@@ -40,20 +39,17 @@ class TrialRow(Row):
 
     def trial(self, values: Sequence[Any]) -> tuple[Trial, list[Any]]:
         """The trial, and what was given further."""
-        square, upright, bodies = self.back(values)
+        square, upright, joints = self.back(values)
         lists: list[list[Any]] = [[0] * self.nv for _ in range(4)]
-        after = [Force.zero()]
-        for v, (numbers, force) in zip(self.own, bodies, strict=True):
+        for v, numbers in zip(self.own, joints, strict=True):
             for own, part in zip(lists, numbers, strict=False):
                 own[v] = part
-            after.append(force)
-        delta, e, spun, further = lists
-        return Trial(delta, e, square, upright, after, spun, [], []), further
+        delta, e, gained, further = lists
+        return Trial(delta, e, gained, square, upright, [], []), further
 
     def _nested(self, trial: Trial, further: Sequence[Any] | None) -> list[Any]:
-        lists = [trial.delta, trial.e, trial.spun, *([] if further is None else [further])]
-        bodies = [[[x[v] for x in lists], force] for v, force in zip(self.own, trial.after[1:], strict=True)]
-        return [trial.square, trial.upright, bodies]
+        lists = [trial.delta, trial.e, trial.gained, *([] if further is None else [further])]
+        return [trial.square, trial.upright, [[x[v] for x in lists] for v in self.own]]
 
 
 def _flat(x: Any) -> list[Any]:

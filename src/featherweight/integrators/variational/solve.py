@@ -16,7 +16,6 @@ from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.rows import TrialRow
 from featherweight.model import Tree
 from featherweight.scalar import logical_not, repeat, when, where
-from featherweight.spatial import Force, Vector
 
 PATIENCE = 5  # quasi-Newton steps more that are worth waiting for, at the rate of the last one
 SHORTEST = 1e-6  # part of a Newton step
@@ -182,8 +181,5 @@ class Search:
     def _unknown(self, delta: Sequence[Any] | None = None) -> Trial:
         """A trial before there is any; None for what is not known yet, or zeros to begin with."""
         nothing: Any = None if delta is None else 0.0
-        nv, bodies = self.place.tree.nv, len(self.place.tree.parent)
-        zero = Vector(nothing, nothing, nothing)
-        e = [nothing] * nv
-        after = [Force.zero(), *([Force(zero, zero)] * (bodies - 1))]
-        return Trial(e if delta is None else list(delta), e, nothing, nothing, after, e, [], [])
+        e = [nothing] * self.place.tree.nv
+        return Trial(e if delta is None else list(delta), e, e, nothing, nothing, [], [])

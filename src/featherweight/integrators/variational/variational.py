@@ -11,14 +11,20 @@ from featherweight import algorithms
 from featherweight.integrators.integrator import Advanced, External, Integrator
 from featherweight.integrators.variational.drnea import Place, Trial
 from featherweight.integrators.variational.ending import Ended
-from featherweight.integrators.variational.forces import Braked, with_springs
+from featherweight.integrators.variational.floating import (
+    floating_momentum,
+    floating_start,
+    forgotten,
+    kept,
+    kept_size,
+)
+from featherweight.integrators.variational.forces import Acting, Braked
 from featherweight.integrators.variational.guesses import GUESSES, extrapolated, memory_size, remembered
-from featherweight.integrators.variational.legendre import end_impulses, read_out, start
+from featherweight.integrators.variational.legendre import momentum_after, read_out, start
 from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Search
 from featherweight.model import Tree
 from featherweight.scalar import maximum, sqrt, where
-from featherweight.spatial import Force
 
 SOLVERS = ("riqn", "newton", "broyden")
 NEAR = 0.1  # |e| of a first δ that steps before this one suggest, over the largest impulse
@@ -64,19 +70,25 @@ class Variational(Integrator):
         if isinstance(self.iterations, bool) or not isinstance(self.iterations, int) or self.iterations < 1:
             raise ValueError(f"iterations: expected a whole number of 1 or more, got {self.iterations!r}")
 
-    def state_size(self, nv: int) -> int:
-        return memory_size(nv) if self.guess == "extrapolated" else 0
+    def state_size(self, tree: Tree) -> int:
+        return kept_size(tree) + (memory_size(tree.nv) if self.guess == "extrapolated" else 0)
+
+    def disturbed(self, tree: Tree, state: Sequence[Any], condition: Any) -> list[Any]:
+        return forgotten(tree, state, condition)
 
     def advance(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any, external: External | None,
         state: Sequence[Any],
     ) -> Advanced:  # fmt: skip
         # where the step begins: momentum, and half of the impulses
-        braked = Braked.of(tree, q, v, h)
-        pushed = None if external is None else external(q, v)
-        forces = with_springs(tree, q, tau)
+        acting, braked = Acting(tree, v, tau, h, external), Braked.of(tree, q, v, h)
+        pushed, forces = acting.on_bodies(q, v), acting.on_joints(tree, q)
         together = braked.begin.woven()
-        first, kept = extrapolated(together, v, h, state) if state else (self._guess(tree, q, v, forces, h, pushed), [])
+        floating, memory = state[: kept_size(tree)], state[kept_size(tree) :]
+        if memory:
+            first, memory = extrapolated(together, v, h, memory)
+        else:
+            first = self._guess(tree, q, v, forces, h, pushed)
         begin = start(replace(together, joints=tree.joints), q, v, h, forces, pushed)
         place = Place.at(together, q, begin)
         largest: Any = 0.0
@@ -84,16 +96,15 @@ class Variational(Integrator):
             for p in begin[joint.v]:
                 largest = maximum(largest, abs(p))
         small, fine = (self._square(tree, x, largest, h) for x in (self.tolerance, FINE * self.tolerance))
+        begin = floating_start(together, q, begin, floating if external is None else [], h, forces)
 
-        # where it ends: momentum again, and the other half of the impulses
-        def impulses(along: Tree, trial: Trial, q_after: Sequence[Any]) -> tuple[list[Any], list[Force]]:
-            own = replace(tree, weave=along.weave)
-            ahead = [2 * d / h - x for d, x in zip(trial.delta, v, strict=True)]  # v⁺ to second order
-            pushed = None if external is None else external(q_after, ahead)
-            return end_impulses(own, trial, h, braked.late, with_springs(own, q_after, tau), pushed)
+        # where it ends: momentum again, with the other half of the impulses
+        def momenta(along: Tree, trial: Trial, delta: Sequence[Any], forces: Sequence[Any]) -> list[Any]:
+            return momentum_after(replace(tree, weave=along.weave), begin, trial, delta, h, braked, forces)
 
         def end(trial: Trial, answer: Answer) -> Ended:
-            return Ended(answer, answer.inward(*impulses(answer.tree, trial, answer.q)))
+            forces = acting.at_end(answer.tree, answer.q, trial.delta)
+            return Ended(answer, answer.inward(momenta(answer.tree, trial, trial.delta, forces)))
 
         # the step
         shared = braked.alike and external is None and not tree.coupled  # the factors of M for e and for the velocity
@@ -107,17 +118,23 @@ class Variational(Integrator):
             ended = found.ended.unless(found.same, lambda: end(found.trial, search.answer_after(found.trial)))
             ended = ended.placed(last, q, found.trial.delta)
             delta = found.corrected(ended.answer, last)
-            q_after, v_after = algorithms.integrate(last, q, delta), ended.velocity(h, last)
+            q_after = algorithms.integrate(last, q, delta)
+            afloat = floating_momentum(last, q, begin, delta, h, braked, acting.at_end(last, q_after, delta))
+            v_after = ended.floating(last, afloat).velocity(h, last)
         else:
             delta = found.corrected(search.answers, last)
             q_after = algorithms.integrate(last, q, delta)
+            forces = acting.at_end(tree, q_after, delta)
+            p_after = momenta(tree, found.trial, delta, forces)
+            afloat = floating_momentum(tree, q, begin, delta, h, braked, forces)
             joints = replace(last, joints=braked.end.joints).moved(q, delta, q_after).joints
-            taken = braked.corrected(found.trial, delta)
-            v_after = read_out(replace(tree, joints=joints), q_after, h, *impulses(tree, taken, q_after))
-        if state:
-            kept = remembered(last, v, h, kept, delta)
+            p_after = [afloat.get(k, p) for k, p in enumerate(p_after)]
+            v_after = read_out(replace(tree, joints=joints), q_after, h, p_after)
+        if memory:
+            memory = remembered(last, v, h, memory, delta)
+        carried = [*kept(braked.held(afloat, v_after, h)), *memory]
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
-        return Advanced(list(q_after), v_after, kept, found.iterations, error, search.good(found.trial))
+        return Advanced(list(q_after), v_after, carried, found.iterations, error, search.good(found.trial))
 
     def _square(self, tree: Tree, tolerance: float, largest: Any, h: Any) -> Any:
         """The |e|² of a tolerance."""
