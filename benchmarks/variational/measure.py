@@ -2,8 +2,9 @@
 
     python benchmarks/variational/measure.py [part …]
 
-Parts: energy, states, search, lengths, linear, evaluation, dense, precision, robots; all of them by default. Numbers
-go to benchmarks/results/, where those of parts that are not run stay as they are; `report.py` makes the report of them.
+Parts: energy, states, momentum, search, lengths, linear, evaluation, dense, precision, robots; all of them by default.
+Numbers go to benchmarks/results/, where those of parts that are not run stay as they are; `report.py` makes the report
+of them.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from peak import Peak
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 DT = 1e-3
+SHORT = 5e-5  # 1000 links from the paper's random state: a thousandth of the period of their fastest waves, roughly
 PAPER = 1e-9  # N m s a link: the paper's tolerance
 PACK = host().width  # robots that are worked on together
 SCALE = 9.81 * sum(1.5 * k + 0.75 for k in range(10))  # J: ten links, upright
@@ -80,7 +82,9 @@ def seconds(call: Callable[[], Any], rounds: int = 5) -> float:
     return min(times)
 
 
-def per_step(model: fw.Model, q: np.ndarray, v: np.ndarray, method: Any, steps: int, rounds: int = 5) -> float:
+def per_step(
+    model: fw.Model, q: np.ndarray, v: np.ndarray, method: Any, steps: int, rounds: int = 5, dt: float = DT
+) -> float:
     """Microseconds a step and robot: the native loop on one core, without what `rollout` does around it."""
     means = Means({"semi_implicit": SemiImplicit(), "variational": Variational()}.get(method, method))
     loop, count = step_loop(model, means), max(1, q.size // model.nq)
@@ -91,7 +95,7 @@ def per_step(model: fw.Model, q: np.ndarray, v: np.ndarray, method: Any, steps: 
     states = [np.zeros((count, 2, x.shape[1]) if k < 2 else x.shape) for k, x in enumerate(carry)]
     records = [np.zeros((count, 1, int(np.prod(shape)))) for shape in means.records(model)]
     with fw.threads(1):
-        best = seconds(lambda: loop.run(carry, [], [np.full((1, 1), DT)], states, records, steps, steps), rounds)
+        best = seconds(lambda: loop.run(carry, [], [np.full((1, 1), dt)], states, records, steps, steps), rounds)
     return 1e6 * best / steps / count
 
 
@@ -237,17 +241,25 @@ def lengths() -> dict[str, Any]:
 
 
 def linear() -> dict[str, Any]:
-    """Time a step where motion does not grow with the chain: angles and rates of links against the world in ±π/2."""
+    """Time a step where motion does not grow with the chain, as seen from a step: angles and rates of links against the
+    world in ±π/2, steps of 1 ms; and the paper's random rates, with steps that are short even for their whips."""
+    return {
+        "calm": _against_length(lambda n: tuple(np.diff(x, prepend=0.0) for x in state(n)), DT),
+        "short": _against_length(state, SHORT),
+    }
+
+
+def _against_length(begin: Callable[[int], tuple[np.ndarray, np.ndarray]], dt: float) -> dict[str, Any]:
+    """Iterations and time a step for chains from 10 links on, and the power of the length that time grows with."""
     rows = []
     for n in (n for n in LENGTHS if n >= 10):
-        model, steps = chain(n, gravity=0.0), max(100, 20_000 // n)
-        q, v = (np.diff(x, prepend=0.0) for x in state(n))
+        model, steps, (q, v) = chain(n, gravity=0.0), max(100, 20_000 // n), begin(n)
         methods = {"default": Variational(), "newton": Variational(solver="newton", guess="velocity")}
         cases: dict[str, Any] = {"semi_implicit": "semi_implicit"} | methods
-        least = in_turn({k: partial(per_step, model, q, v, m, steps) for k, m in cases.items()})
+        least = in_turn({k: partial(per_step, model, q, v, m, steps, dt=dt) for k, m in cases.items()})
         row: dict[str, Any] = {"links": n, "semi_implicit_us": least["semi_implicit"]}
         for name, method in methods.items():
-            run = fw.rollout(model, q, v, steps=steps, dt=DT, integrator=method)
+            run = fw.rollout(model, q, v, steps=steps, dt=dt, integrator=method)
             row[name] = {
                 "us": least[name],
                 "iterations": float(np.nanmean(run.convergence[:, 0])),
@@ -258,7 +270,8 @@ def linear() -> dict[str, Any]:
     times = {name: [r[name]["us"] for r in rows] for name in ("newton", "default")}
     times["semi_implicit"] = [r["semi_implicit_us"] for r in rows]
     n = np.log([r["links"] for r in rows])
-    return {"rows": rows, "slope": {name: float(np.polyfit(n, np.log(us), 1)[0]) for name, us in times.items()}}
+    slope = {name: float(np.polyfit(n, np.log(us), 1)[0]) for name, us in times.items()}
+    return {"dt": dt, "rows": rows, "slope": slope}
 
 
 def evaluation() -> dict[str, Any]:
@@ -375,6 +388,42 @@ def robots() -> dict[str, Any]:
     return result
 
 
+def momentum() -> dict[str, Any]:
+    """What is lost of the momentum of robots that float, as a part of it: of a body with a chain of balls, far from
+    everything; and linear momentum of quadrupeds that fall, less what their weight gave them."""
+    builder = fw.Builder("balls", gravity=(0, 0, 0))
+    for k in range(7):
+        builder.add_body(
+            f"body{k}",
+            parent=f"body{k - 1}" if k else "world",
+            joint=fw.joints.Spherical() if k else fw.joints.Free(),
+            placement=fw.Placement((0, 0, -0.3 if k else 0)),
+            inertia=fw.Inertia(0.7, (0, 0, -0.15), (0.02, 0.03, 0.01)),
+        )
+    rows, rng = [], np.random.default_rng(4)
+    cases = {"chain of balls": (builder.build(), 10**5), "mini_cheetah": (fw.robots.mini_cheetah(), 10**4)}
+    quadruped = _go2()
+    if quadruped is not None:
+        cases["go2"] = quadruped, 10**4
+    for name, (model, steps) in cases.items():
+        q, v = model.neutral(), rng.normal(size=model.nv)
+        row: dict[str, Any] = {"robot": name, "steps": steps}
+        for column, method in (
+            ("default", Variational()),
+            ("1e-7", Variational(tolerance=1e-7)),
+            ("newton", Variational(solver="newton")),
+        ):
+            run = fw.rollout(model, q, v, steps=steps, dt=DT, integrator=method, record_every=10)
+            p = fw.momentum(model, run.q, run.v)
+            if model.gravity.any():
+                p = p[:, :3] - model.mass * np.outer(run.t, model.gravity)
+            change = np.abs(p - p[0]).max(axis=1) / np.abs(fw.momentum(model, run.q, run.v)).max()
+            row[column] = {"largest": float(change.max()), "end": float(change[-100:].mean())}
+        rows.append(row)
+        print(row, flush=True)
+    return {"rows": rows}
+
+
 def _go2() -> fw.Model | None:
     for folder in map(Path, sys.path):
         path = folder / "cmeel.prefix/share/example-robot-data/robots/go2_description/urdf/go2.urdf"
@@ -384,7 +433,8 @@ def _go2() -> fw.Model | None:
 
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
-    part.__name__: part for part in (energy, states, search, lengths, linear, evaluation, dense, precision, robots)
+    part.__name__: part
+    for part in (energy, states, momentum, search, lengths, linear, evaluation, dense, precision, robots)
 }
 
 

@@ -34,7 +34,8 @@ class Braked:
 
     @staticmethod
     def of(tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> Braked:
-        early, late, last = ([0] * tree.nv for _ in range(3))  # type: list[Any], list[Any], list[Any]
+        early: list[Any] = [0] * tree.nv
+        late, last = list(early), list(early)
         begin, end = [tree.joints[0]], [tree.joints[0]]
         for i, _, joint in tree.outward():
             first, then = list(joint.armature), list(joint.armature)

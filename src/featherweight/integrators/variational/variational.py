@@ -42,8 +42,9 @@ class Variational(Integrator):
         guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v
             and what the steps before this one let expect.
         tolerance: largest |e| over the largest impulse of a joint. Quasi-Newton steps take one more correction then,
-            which leaves about a hundredth of it in short steps; Newton and Broyden steps come to a hundredth
-            themselves. What rounding leaves, 4e-16 times the depth of the tree to the power of 1.5, is the least.
+            which leaves about a hundredth of it in short steps; Newton and Broyden steps, and all steps of floating
+            robots without damping, come to a hundredth themselves. What rounding leaves, 4e-16 times the depth of the
+            tree to the power of 1.5, is the least.
         absolute: largest |e| [N m s or N s], in place of `tolerance`.
         iterations: most quasi-Newton steps, and most Newton steps.
     """
@@ -108,6 +109,8 @@ class Variational(Integrator):
 
         # the step
         shared = braked.alike and external is None and not tree.coupled  # the factors of M for e and for the velocity
+        if shared and floating:
+            small = fine  # so that M(q⁺) v⁺ is the momentum that v⁺ is found for
         search = Search(place, small, fine, end if shared else None)
         found = getattr(search, self.solver)(first, self.iterations)
         if (self.solver, self.guess) != ("newton", "velocity"):
