@@ -89,8 +89,7 @@ def per_step(
     means = Means({"semi_implicit": SemiImplicit(), "variational": Variational()}.get(method, method))
     loop, count = step_loop(model, means), max(1, q.size // model.nq)
     carry = [q.reshape(count, -1), v.reshape(count, -1), np.zeros((count, 3))]
-    memory = means.integrator.state_size(model.over_floats)
-    if memory:
+    if memory := means.integrator.state_size(model.over_floats):
         carry.append(np.zeros((count, memory)))
     states = [np.zeros((count, 2, x.shape[1]) if k < 2 else x.shape) for k, x in enumerate(carry)]
     records = [np.zeros((count, 1, int(np.prod(shape)))) for shape in means.records(model)]

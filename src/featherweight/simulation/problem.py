@@ -124,8 +124,7 @@ def problem(
     carry = _begin(model, all_rows("q"), all_rows("v"))
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     given = [all_rows("tau")] if tau is not None else []
-    memory = method.state_size(model.over_floats)
-    if memory:
+    if memory := method.state_size(model.over_floats):
         carry.append(np.zeros((count, memory)))
     if contact is not None:
         carry.append(np.zeros((count, contact.state_size(model))))

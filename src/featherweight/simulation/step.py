@@ -81,8 +81,7 @@ def _make(model: Model, means: Means) -> Loop:
     ]
     constants = [Argument("dt", (), ""), *(Argument(p.name, p.shape, "") for p in model.parameters.values())]
     forces = [Argument("tau", (model.nv,), "nv")] if means.given else []
-    memory = means.integrator.state_size(model.over_floats)
-    if memory:
+    if memory := means.integrator.state_size(model.over_floats):
         carry.append(Argument("memory", (memory,), "n"))
     if contact is not None:
         carry.append(Argument("contact", (contact.state_size(model),), "n"))

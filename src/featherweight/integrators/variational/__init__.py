@@ -2,7 +2,8 @@
 
 `logarithm`: from displacements to momenta; `drnea`: the equations of a step; `riqn`, `newton`, `broyden`: steps towards
 their solution; `guesses`, `solve`, `rows`: the search for it; `legendre`, `ending`: from velocities to momenta and
-back; `forces`: damping, friction, springs; and `variational`, which puts it together.
+back; `floating`: momenta that are kept; `forces`: damping, friction, springs; and `course` and `variational`, which put
+it together.
 """
 
 from featherweight.integrators.variational.variational import Variational

@@ -9,19 +9,12 @@ from typing import Any
 
 from featherweight import algorithms
 from featherweight.integrators.integrator import Advanced, External, Integrator
-from featherweight.integrators.variational.drnea import Place, Trial
-from featherweight.integrators.variational.ending import Ended
-from featherweight.integrators.variational.floating import (
-    floating_momentum,
-    floating_start,
-    forgotten,
-    kept,
-    kept_size,
-)
+from featherweight.integrators.variational.course import Course
+from featherweight.integrators.variational.drnea import Place
+from featherweight.integrators.variational.floating import floating_start, forgotten, kept, kept_size
 from featherweight.integrators.variational.forces import Acting, Braked
 from featherweight.integrators.variational.guesses import GUESSES, extrapolated, memory_size, remembered
-from featherweight.integrators.variational.legendre import momentum_after, read_out, start
-from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.legendre import start
 from featherweight.integrators.variational.solve import Search
 from featherweight.model import Tree
 from featherweight.scalar import maximum, sqrt, where
@@ -96,48 +89,27 @@ class Variational(Integrator):
         for _, _, joint in together.inward():
             for p in begin[joint.v]:
                 largest = maximum(largest, abs(p))
-        small, fine = (self._square(tree, x, largest, h) for x in (self.tolerance, FINE * self.tolerance))
         begin = floating_start(together, q, begin, floating if external is None else [], h, forces)
-
-        # where it ends: momentum again, with the other half of the impulses
-        def momenta(along: Tree, trial: Trial, delta: Sequence[Any], forces: Sequence[Any]) -> list[Any]:
-            return momentum_after(replace(tree, weave=along.weave), begin, trial, delta, h, braked, forces)
-
-        def end(trial: Trial, answer: Answer) -> Ended:
-            forces = acting.at_end(answer.tree, answer.q, trial.delta)
-            return Ended(answer, answer.inward(momenta(answer.tree, trial, trial.delta, forces)))
+        course = Course(tree, q, h, begin, acting, braked)
 
         # the step
-        shared = braked.alike and external is None and not tree.coupled  # the factors of M for e and for the velocity
-        if shared and floating:
+        small, fine = (self._square(tree, x, largest, h) for x in (self.tolerance, FINE * self.tolerance))
+        if course.shares and floating:
             small = fine  # so that M(q⁺) v⁺ is the momentum that v⁺ is found for
-        search = Search(place, small, fine, end if shared else None)
+        search = Search(place, small, fine, course.end if course.shares else None)
         found = getattr(search, self.solver)(first, self.iterations)
         if (self.solver, self.guess) != ("newton", "velocity"):
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
             found = search.rescued(found, near, lambda: self._scaled(tree, v, h), self.iterations)
+
+        # where it ends: momentum again, with the other half of the impulses
         last = tree.woven()
-        if found.ended is not None:
-            ended = found.ended.unless(found.same, lambda: end(found.trial, search.answer_after(found.trial)))
-            ended = ended.placed(last, q, found.trial.delta)
-            delta = found.corrected(ended.answer, last)
-            q_after = algorithms.integrate(last, q, delta)
-            afloat = floating_momentum(last, q, begin, delta, h, braked, acting.at_end(last, q_after, delta))
-            v_after = ended.floating(last, afloat).velocity(h, last)
-        else:
-            delta = found.corrected(search.answers, last)
-            q_after = algorithms.integrate(last, q, delta)
-            forces = acting.at_end(tree, q_after, delta)
-            p_after = momenta(tree, found.trial, delta, forces)
-            afloat = floating_momentum(tree, q, begin, delta, h, braked, forces)
-            joints = replace(last, joints=braked.end.joints).moved(q, delta, q_after).joints
-            p_after = [afloat.get(k, p) for k, p in enumerate(p_after)]
-            v_after = read_out(replace(tree, joints=joints), q_after, h, p_after)
+        arrival = course.arrival(found, search, last)
         if memory:
-            memory = remembered(last, v, h, memory, delta)
-        carried = [*kept(braked.held(afloat, v_after, h)), *memory]
+            memory = remembered(last, v, h, memory, arrival.delta)
+        carried = [*kept(arrival.floating), *memory]
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
-        return Advanced(list(q_after), v_after, carried, found.iterations, error, search.good(found.trial))
+        return Advanced(arrival.q, arrival.v, carried, found.iterations, error, search.good(found.trial))
 
     def _square(self, tree: Tree, tolerance: float, largest: Any, h: Any) -> Any:
         """The |e|² of a tolerance."""

@@ -1,0 +1,81 @@
+"""The course of a step: what it begins with, and where it ends once δ is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from featherweight import algorithms
+from featherweight.integrators.variational.drnea import Trial
+from featherweight.integrators.variational.ending import Ended
+from featherweight.integrators.variational.floating import floating_momentum
+from featherweight.integrators.variational.forces import Acting, Braked
+from featherweight.integrators.variational.legendre import momentum_after, read_out
+from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.solve import Found, Search
+from featherweight.model import Tree
+
+
+class Arrival(NamedTuple):
+    """δ with its last correction, the state it leads to, and the momenta of floating bodies, by degree of freedom."""
+
+    delta: list[Any]
+    q: list[Any]
+    v: list[Any]
+    floating: dict[int, Any]
+
+
+@dataclass(frozen=True)
+class Course:
+    """A step of h from q, which begins with these momenta; and what acts."""
+
+    tree: Tree
+    q: Sequence[Any]
+    h: Any
+    begin: Sequence[Any]
+    acting: Acting
+    braked: Braked
+
+    @property
+    def shares(self) -> bool:
+        """The factors of M are the same for e and for the velocity."""
+        return self.braked.alike and self.acting.external is None and not self.tree.coupled
+
+    def end(self, trial: Trial, answer: Answer) -> Ended:
+        """Where a trial ends, made with the factors of M there."""
+        forces = self.acting.at_end(answer.tree, answer.q, trial.delta)
+        return Ended(answer, answer.inward(self._momenta(answer.tree, trial, trial.delta, forces)))
+
+    def arrival(self, found: Found, search: Search, along: Tree) -> Arrival:
+        """Where what was found ends, in passes of this tree."""
+        if found.ended is None:
+            return self._anew(found, search, along)
+        return self._by_factors(found.ended, found, search, along)
+
+    def _by_factors(self, first: Ended, found: Found, search: Search, along: Tree) -> Arrival:
+        """With factors that are made for the first trial, or for the last one if that is another one."""
+        ended = first.unless(found.same, lambda: self.end(found.trial, search.answer_after(found.trial)))
+        ended = ended.placed(along, self.q, found.trial.delta)
+        delta = found.corrected(ended.answer, along)
+        q = algorithms.integrate(along, self.q, delta)
+        floating = self._floating(along, delta, self.acting.at_end(along, q, delta))
+        return Arrival(delta, q, ended.floating(along, floating).velocity(self.h, along), floating)
+
+    def _anew(self, found: Found, search: Search, along: Tree) -> Arrival:
+        """With factors that are made at q⁺."""
+        delta = found.corrected(search.answers, along)
+        q = algorithms.integrate(along, self.q, delta)
+        forces = self.acting.at_end(self.tree, q, delta)
+        p, floating = self._momenta(self.tree, found.trial, delta, forces), self._floating(self.tree, delta, forces)
+        joints = replace(along, joints=self.braked.end.joints).moved(self.q, delta, q).joints
+        whole = [floating.get(k, x) for k, x in enumerate(p)]
+        v = read_out(replace(self.tree, joints=joints), q, self.h, whole)
+        return Arrival(delta, q, v, self.braked.held(floating, v, self.h))
+
+    def _momenta(self, along: Tree, trial: Trial, delta: Sequence[Any], forces: Sequence[Any]) -> list[Any]:
+        tree = replace(self.tree, weave=along.weave)
+        return momentum_after(tree, self.begin, trial, delta, self.h, self.braked, forces)
+
+    def _floating(self, along: Tree, delta: Sequence[Any], forces: Sequence[Any]) -> dict[int, Any]:
+        return floating_momentum(along, self.q, self.begin, delta, self.h, self.braked, forces)
