@@ -14,6 +14,8 @@ import numpy as np
 
 from featherweight.compiler import Condition, Graph, Lanes, Node, plain
 
+LARGEST_EXP = math.log(np.finfo(float).max)  # beyond, e^x is infinite
+
 
 def _library(x: Any) -> Any:
     """The module whose functions take this scalar: mpmath or SymPy, which are loaded if one gets here."""
@@ -31,7 +33,7 @@ def _library(x: Any) -> Any:
 
 def _unary(name: str, x: Any) -> Any:
     if isinstance(x, Node):
-        return x.unary(name)
+        return getattr(x, name)()
     if isinstance(x, Lanes):
         return Lanes(getattr(np, name)(x.values))
     if isinstance(x, (np.ndarray, np.generic)):  # before float: NumPy's numbers are floats, too, but know no exceptions
@@ -54,6 +56,21 @@ def cos(x: Any) -> Any:
 def sqrt(x: Any) -> Any:
     """Square root; the argument must not be negative, also in a branch that is not taken."""
     return _unary("sqrt", x)
+
+
+def exp(x: Any) -> Any:
+    """e^x."""
+    return math.inf if isinstance(x, (float, int)) and x > LARGEST_EXP else _unary("exp", x)
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm; the argument must be positive, also in a branch that is not taken."""
+    return _unary("log", x)
+
+
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent, from -1 to 1."""
+    return _unary("tanh", x)
 
 
 def reciprocal(x: Any) -> Any:

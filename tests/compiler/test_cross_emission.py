@@ -12,7 +12,7 @@ from featherweight.compiler.mailbox import emit_handover
 from featherweight.compiler.support import attributes, emit_support
 from featherweight.compiler.target import Target
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
-from featherweight.scalar import lookup
+from featherweight.scalar import exp, log, lookup, tanh
 
 llvm.initialize_all_targets()
 llvm.initialize_all_asmprinters()
@@ -29,6 +29,7 @@ TARGETS = {
 MACHINE = {"linux-arm64": 183, "linux-avx2": 62, "linux-avx512": 62}  # e_machine of ELF
 KERNEL = FORWARD_DYNAMICS._make(branching_robot(), ())
 REPEATS = kernel(lambda a, b: [*nested(a, b), lookup([1.0, 2.0], a)], 2, 5)
+FUNCTIONS = kernel(lambda a, b: [exp(a), log(b), tanh(a)], 2, 3)
 
 
 def text(data, start):
@@ -97,7 +98,7 @@ def test_code_for_other_machines_needs_nothing_from_outside(name, lanes):
         support, undefined = symbols(target.object_code(emit_support(width, target)))
         assert {"pack", "unpack", "sincos_slots", "share"} <= support
         assert undefined == set()
-    for each in (KERNEL, REPEATS):
+    for each in (KERNEL, REPEATS, FUNCTIONS):
         defined, undefined = symbols(target.object_code(each.module(width, target).text))
         assert {"run", "rows"} <= defined
         assert undefined <= support

@@ -47,6 +47,7 @@ class Lanes:
             f"declare {T} @llvm.fma.{s}({T}, {T}, {T})\n"
             f"declare {T} @llvm.sqrt.{s}({T})\n"
             f"declare {T} @llvm.fabs.{s}({T})\n"
+            f"declare {T} @llvm.roundeven.{s}({T})\n"
         ) + (gather if self.width > 1 else "")
 
 
@@ -304,6 +305,10 @@ def _arithmetic(out: str, op: str, x: list[str], lanes: Lanes) -> list[str]:
         return [f"{out} = call {T} @llvm.sqrt.{s}({T} {x[0]})"]
     if op == "abs":
         return [f"{out} = call {T} @llvm.fabs.{s}({T} {x[0]})"]
+    if op == "round":
+        return [f"{out} = call {T} @llvm.roundeven.{s}({T} {x[0]})"]
+    if op in BITS:
+        return BITS[op](out, x[0], lanes)
     if op in COMPARISONS:
         return [f"{out} = fcmp {CONDITION[op]} {T} {x[0]}, {x[1]}"]
     if op in ("min", "max"):
@@ -313,6 +318,43 @@ def _arithmetic(out: str, op: str, x: list[str], lanes: Lanes) -> list[str]:
             f"{out} = select {lanes.bool} {out}c, {T} {x[0]}, {T} {x[1]}",
         ]
     raise NotImplementedError(f"the compiler has no operation {op!r}")
+
+
+def _power_of_two(out: str, k: str, lanes: Lanes) -> list[str]:
+    """2^k of a whole number from -1022 to 1023: added to 3 · 2^51, it stands in the last bits."""
+    T, I = lanes.real, lanes.int
+    return [
+        f"{out}a = fadd {T} {k}, {lanes.literal(1.5 * 2.0**52 + 1023)}",
+        f"{out}b = bitcast {T} {out}a to {I}",
+        f"{out}c = shl {I} {out}b, {lanes.integer(52)}",
+        f"{out} = bitcast {I} {out}c to {T}",
+    ]
+
+
+def _exponent(out: str, x: str, lanes: Lanes) -> list[str]:
+    """The whole number k of x = 2^k m with m from 1 to 2, for a positive x with all its digits."""
+    T, I = lanes.real, lanes.int
+    return [
+        f"{out}a = bitcast {T} {x} to {I}",
+        f"{out}b = lshr {I} {out}a, {lanes.integer(52)}",
+        f"{out}c = or {I} {out}b, {lanes.integer(0x433 << 52)}",  # 2^52 + k + 1023
+        f"{out}d = bitcast {I} {out}c to {T}",
+        f"{out} = fsub {T} {out}d, {lanes.literal(2.0**52 + 1023)}",
+    ]
+
+
+def _significand(out: str, x: str, lanes: Lanes) -> list[str]:
+    """The m of x = 2^k m."""
+    T, I = lanes.real, lanes.int
+    return [
+        f"{out}a = bitcast {T} {x} to {I}",
+        f"{out}b = and {I} {out}a, {lanes.integer((1 << 52) - 1)}",
+        f"{out}c = or {I} {out}b, {lanes.integer(0x3FF << 52)}",
+        f"{out} = bitcast {I} {out}c to {T}",
+    ]
+
+
+BITS = {"power_of_two": _power_of_two, "exponent": _exponent, "significand": _significand}
 
 
 def _lookup(out: str, index: str, table: str, size: int, lanes: Lanes) -> list[str]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from featherweight.compiler import exponential
+
 if TYPE_CHECKING:
     from featherweight.compiler.graph import Graph
 
@@ -63,6 +65,21 @@ class Node:
     def sqrt(self) -> Any:
         """For np.sqrt of an array of traced values."""
         return self.unary("sqrt")
+
+    def exp(self) -> Any:
+        """For np.exp of an array of traced values, and so on."""
+        return self._elementary("exp")
+
+    def log(self) -> Any:
+        return self._elementary("log")
+
+    def tanh(self) -> Any:
+        return self._elementary("tanh")
+
+    def _elementary(self, name: str) -> Any:
+        """A function that is a program of several operations; of a known number, the number."""
+        value = self.value()
+        return getattr(exponential, name)(self) if value is None else float(getattr(np, name)(value))
 
     def __add__(self, other: Any) -> Any:
         g = self.graph
