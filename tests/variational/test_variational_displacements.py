@@ -73,7 +73,7 @@ def test_where_a_joint_is_after_a_step(kind: J.Joint) -> None:
     q = list(kind.random(rng)) if kind.leader is None else [0.4]
     d = list(rng.uniform(-0.5, 0.5, kind.nv))
     after = kind.integrate(q, d)
-    own, expected = kind.transform_after(q, d, after), kind.transform(after)
+    own, expected = kind.transform_at(kind.place_after(q, d, after)), kind.transform(after)
     np.testing.assert_allclose(np.array(own.E), np.array(expected.E), atol=1e-15)
     np.testing.assert_allclose(np.array(own.r), np.array(expected.r), atol=1e-15)
 

@@ -33,9 +33,14 @@ class Joint:
         """X_J(q), from A to B."""
         raise NotImplementedError
 
-    def transform_after(self, q: Sequence[Any], d: Sequence[Any], q_after: Sequence[Any]) -> Transform:
-        """X_J(q ⊕ d), with q ⊕ d at hand, for a d of a step: one may do without further sines."""
-        return self.transform(q_after)
+    def place_after(self, q: Sequence[Any], d: Sequence[Any], q_after: Sequence[Any]) -> Sequence[Any]:
+        """Numbers that X_J(q ⊕ d) is made of, for a d of a step: q ⊕ d, which is at hand, or, of a `uniform` joint,
+        others that need no sines."""
+        return q_after
+
+    def transform_at(self, place: Sequence[Any]) -> Transform:
+        """X_J of the numbers of `place_after`."""
+        return self.transform(place)
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of S(q), in B: velocity across the joint is S v."""

@@ -19,10 +19,13 @@ class Revolute(AxisJoint):
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(about_axis(self.axis, q[0]), Vector.zero())
 
-    def transform_after(self, q: Sequence[Any], d: Sequence[Any], q_after: Sequence[Any]) -> Transform:
+    def place_after(self, q: Sequence[Any], d: Sequence[Any], q_after: Sequence[Any]) -> Sequence[Any]:
         """By the sum of two angles: cos(q + d) = cos q cos d - sin q sin d."""
         c, s, (c_d, s_d) = cos(q[0]), sin(q[0]), small_turn(d[0])
-        return Transform(turned(self.axis, c * c_d - s * s_d, s * c_d + c * s_d), Vector.zero())
+        return [c * c_d - s * s_d, s * c_d + c * s_d]
+
+    def transform_at(self, place: Sequence[Any]) -> Transform:
+        return Transform(turned(self.axis, *place), Vector.zero())
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         return (Motion(self.axis, Vector.zero()),)

@@ -116,8 +116,7 @@ class Tree:
             return self
         joints = [self.joints[0]]
         for _, _, joint in self.outward():
-            placed = joint.joint.transform_after(q[joint.q], d[joint.v], q_after[joint.q])
-            joints.append(replace(joint, placed=placed))
+            joints.append(replace(joint, place=joint.joint.place_after(q[joint.q], d[joint.v], q_after[joint.q])))
         return replace(self, joints=tuple(joints))
 
     def without_gravity(self) -> Tree:
@@ -167,7 +166,7 @@ class TreeJoint:
     stiffness: tuple[Any, ...] = ()
     rest: tuple[Any, ...] = ()
     spin: Force | None = None
-    placed: Transform | None = None  # X_J where it is asked for, if that is known
+    place: Sequence[Any] | None = None  # what X_J is made of where it is asked for, in place of q, if that is known
 
     @property
     def dofs(self) -> range:
@@ -185,11 +184,11 @@ class TreeJoint:
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q)."""
-        return self.joint.transform(q[self.q]) if self.placed is None else self.placed
+        return self.joint.transform(q[self.q]) if self.place is None else self.joint.transform_at(self.place)
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of S(q)."""
-        return self.joint.subspace(q[self.q])
+        return self.joint.subspace(q[self.q] if self.place is None else self.place)
 
     def subspace_after(self, q: Sequence[Any], d: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of S(q ⊕ d)."""

@@ -56,7 +56,7 @@ class Course:
     def _by_factors(self, first: Ended, found: Found, search: Search, along: Tree) -> Arrival:
         """With factors that are made for the first trial, or for the last one if that is another one."""
         ended = first.unless(found.same, lambda: self.end(found.trial, search.answer_after(found.trial)))
-        ended = ended.placed(along, self.q, found.trial.delta)
+        ended = ended.along(along)
         delta = found.corrected(ended.answer, along)
         q = algorithms.integrate(along, self.q, delta)
         floating = self._floating(along, delta, self.acting.at_end(along, q, delta))

@@ -7,11 +7,10 @@ of the tolerance, and M is not made again for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from featherweight import algorithms
 from featherweight.algorithms.linear import Factored
 from featherweight.integrators.variational.legendre import per_time
 from featherweight.integrators.variational.riqn import Answer
@@ -29,32 +28,35 @@ class Ended:
     y: list[Any]
 
     def unless(self, same: Any, again: Callable[[], Ended]) -> Ended:
-        """This where it is the same, else another one, of which only the place is still missing."""
+        """This where it is the same, else another one."""
         row = Row(self._parts())
         self.answer.tree.mark()
         parts = repeat(lambda _: row.of(again()._parts()), row.of(self._parts()), until=lambda _: same, at_most=1)
-        bodies, y = self.answer.bodies, list(self.y)
+        bodies, joints, y = self.answer.bodies, list(self.answer.tree.joints), list(self.y)
         U, D = list(bodies.U), list(bodies.D)
-        for i, (columns, L, d_inverse, answers) in enumerate(row.back(parts), start=1):
+        for i, (place, columns, L, d_inverse, answers) in enumerate(row.back(parts), start=1):
             U[i], D[i] = columns, Factored(L, D[i].d, d_inverse)
-            y[self.answer.tree.joints[i].v] = answers
-        return Ended(replace(self.answer, bodies=replace(bodies, U=U, D=D)), y)
+            y[joints[i].v] = answers
+            joints[i] = replace(joints[i], place=place)
+        tree = replace(self.answer.tree, joints=tuple(joints))
+        return Ended(replace(self.answer, tree=tree, bodies=replace(bodies, U=U, D=D)), y)
 
     def _parts(self) -> list[Any]:
-        """What the pass outward needs but for the place. Body after body, so that equal bodies can be equal code."""
+        """What the pass outward needs. Body after body, so that equal bodies can be equal code."""
         bodies, parts = self.answer.bodies, []
         for i, joint in enumerate(self.answer.tree.joints[1:], start=1):
-            parts.append([bodies.U[i], bodies.D[i].L, bodies.D[i].d_inverse, self.y[joint.v]])
+            parts.append([joint.place, bodies.U[i], bodies.D[i].L, bodies.D[i].d_inverse, self.y[joint.v]])
         return parts
 
-    def placed(self, tree: Tree, q: Sequence[Any], delta: Sequence[Any]) -> Ended:
-        """The same at q ⊕ δ, in the passes of this tree."""
-        q_after = algorithms.integrate(tree, q, delta)
-        at = replace(tree, joints=self.answer.tree.joints).moved(q, delta, q_after)
+    def along(self, tree: Tree) -> Ended:
+        """The same in the passes of this tree."""
+        at = replace(tree, joints=self.answer.tree.joints)
         X, S = tree.per_body(), tree.per_body()
         for i, _, joint in at.outward():
-            X[i], S[i] = joint.transform(q_after) @ tree.X_tree[i], joint.subspace(q_after)
-        return replace(self, answer=Answer(at, q_after, replace(self.answer.bodies, X=X, S=S, X_own=X, S_own=S)))
+            X[i], S[i] = joint.transform(()) @ tree.X_tree[i], joint.subspace(())
+        return replace(
+            self, answer=replace(self.answer, tree=at, bodies=replace(self.answer.bodies, X=X, S=S, X_own=X, S_own=S))
+        )
 
     def floating(self, along: Tree, p: dict[int, Any]) -> Ended:
         """With the momenta of floating bodies, by degree of freedom, which were left out; in a pass of this tree."""
