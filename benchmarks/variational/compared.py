@@ -11,7 +11,6 @@ from featherweight import algorithms
 from featherweight.dynamics.evaluate import Quantity
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import read_out, start
-from featherweight.integrators.variational.newton import _felt
 from featherweight.spatial import Motion
 
 Scalars = dict[str, list[Any]]
@@ -29,7 +28,7 @@ def _direct(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], li
     trial = drnea(place, x["v"])
     e: list[Any] = [0.0] * tree.nv
     for j in range(1, len(tree.parent)):
-        F, _ = trial.log[j].momenta(trial.P[j])
+        F = trial.log[j].felt(tree.I[j], trial.P[j])
         for i in tree.path(j):
             tree.mark()
             joint = tree.joints[i]
@@ -48,7 +47,7 @@ def _jacobian(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], 
     for i, _, joint in tree.outward():
         X[i] = joint.transform(q_after) @ tree.X_tree[i]
         S[i] = joint.subspace(q_after)
-        K[i] = _felt(tree.I[i], trial.log[i], trial.P[i])
+        K[i] = trial.log[i].change(tree.I[i], trial.P[i])
     columns = []
     for j in range(1, len(tree.parent)):
         for s in S[j]:

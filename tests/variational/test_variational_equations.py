@@ -51,8 +51,14 @@ def discrete_lagrangian(model: fw.Model, q: list[Any], q_after: list[Any]) -> An
     X: list[Any] = [Motion.zero()]
     action: Any = 0
     for i, parent, joint in over.outward():
-        X.append(log_se3(*Displacement.between(poses[0][i], poses[1][i])))
-        action += X[i].dot(over.I[i] @ X[i]) / (2 * H)
+        move = Displacement.between(poses[0][i], poses[1][i])
+        X.append(log_se3(*move))
+        I, (before, after) = over.I[i], (pose[i].r + pose[i].E.T @ over.I[i].com for pose in poses)
+        if over.is_afloat(i):  # the centre of mass moves straight
+            way = after - before
+            action += (I.m * way.dot(way) + X[i].angular.dot(I.central @ X[i].angular)) / (2 * H)
+        else:
+            action += X[i].dot(I @ X[i]) / (2 * H)
         for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
             action += armature * delta[k] ** 2 / (2 * H)
         if joint.spin is not None:

@@ -53,24 +53,24 @@ class Displacement(NamedTuple):
     def seen_from(self, X: Transform) -> Displacement:
         """X Δ X⁻¹: how a frame moves that is fixed to this one; X is its transform, before and after."""
         x, y, z = X.E @ self.turn.vector
-        return Displacement(Quaternion(x, y, z, self.turn.w), X.E @ (self.p + self._turned(X.r)))
+        return Displacement(Quaternion(x, y, z, self.turn.w), X.E @ (self.p + self.turned(X.r)))
 
     def then(self, other: Displacement) -> Displacement:
         """This one, and another one from there."""
-        return Displacement(self.turn @ other.turn, self.p + (other.p + self._turned(other.p)))
+        return Displacement(self.turn @ other.turn, self.p + (other.p + self.turned(other.p)))
 
     def change(self, v: Motion) -> Motion:
         """(Ad_Δ - 1) v: how a twist changes that goes along with the frame, in the axes before it moved."""
         w, u = v
-        turned = self._turned(w)
-        return Motion(turned, self._turned(u) + self.p.cross(w + turned))
+        turned = self.turned(w)
+        return Motion(turned, self.turned(u) + self.p.cross(w + turned))
 
     def ahead(self, f: Force) -> Force:
         """Ad_Δᵀ f: a force or momentum on the frame before it moved, seen from where it is then."""
         back = self.turn.conjugate
         return Force(back.rotate(f.moment - self.p.cross(f.force)), back.rotate(f.force))
 
-    def _turned(self, r: Vector) -> Vector:
+    def turned(self, r: Vector) -> Vector:
         """(R - 1) r."""
         u, w = self.turn.vector, self.turn.w
         return u.cross(r * w + u.cross(r)) * 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from featherweight.scalar import reciprocal
 from featherweight.spatial.motion import Force, Motion
 from featherweight.spatial.transform import Transform
 from featherweight.spatial.vector import Matrix, Symmetric, Vector
@@ -61,6 +62,19 @@ class RigidInertia(NamedTuple):
             zz + r.x * both.x + r.y * both.y,
         )
         return RigidInertia(self.m, moved, I)
+
+    @property
+    def com(self) -> Vector:
+        """The centre of mass [m]; the origin, if there is no mass."""
+        massless = isinstance(self.m, (int, float)) and self.m == 0
+        return Vector.zero() if massless else self.h * reciprocal(self.m)
+
+    @property
+    def central(self) -> Symmetric:
+        """The inertia matrix about the centre of mass [kg m²]: I - m (c·c 1 - c cᵀ)."""
+        c, h = self.com, self.h
+        square = c.dot(h)
+        return self.I - (Symmetric.diagonal(square, square, square) - Symmetric.outer(c, h))
 
     @property
     def articulated(self) -> ArticulatedInertia:

@@ -1,9 +1,9 @@
 """Discrete inverse dynamics: the recursive Newton-Euler algorithm of a step (Lee, Liu, Park and Srinivasa, 2016).
 
-Each body moves by Δ = T⁻¹ T⁺ in a step, with the mean velocity log(Δ) / h. Its discrete Lagrangian is trapezoidal,
-h/2 L(T, V) + h/2 L(T⁺, V); the derivatives with respect to both ends are the momenta there, one momentum seen from two
-frames: F where the step begins, Ad_Δᵀ F where it ends. Everything here is multiplied by h, so that nothing is divided
-by it: X = h V, P = I X, and e is h times an impulse.
+Each body moves by Δ = T⁻¹ T⁺ in a step, with the mean velocity log(Δ) / h, or, if it floats, with those of its centre
+of mass and of its turn (`straight`). Its discrete Lagrangian is trapezoidal, h/2 L(T, V) + h/2 L(T⁺, V). Derivatives
+with respect to both ends are the momenta there, one momentum seen from two frames: F where the step begins, Ad_Δᵀ F
+where it ends. All is multiplied by h, so that nothing is divided by it: X = h V, P = I X, and e is h times an impulse.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight.integrators.variational.logarithm import Log
+from featherweight.integrators.variational.straight import Straight
 from featherweight.model import Tree, TreeJoint
 from featherweight.scalar import minimum
 from featherweight.spatial import Displacement, Force, Motion, Transform
@@ -48,7 +49,7 @@ class Trial:
     gained: list[Any]  # but for floating bodies
     square: Any  # |e|²
     upright: Any  # least cos(θ/2) of the turns θ of the bodies
-    log: list[Log]
+    log: list[Log | Straight]
     P: list[Force]
 
 
@@ -61,6 +62,7 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
             spinning[parent].append(joint)
     move, log, P, F = (tree.per_body() for _ in range(4))
     move[0], log[0], F[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero()
+    kinds: list[type[Log] | type[Straight]] = [Straight if tree.is_afloat(i) else Log for i in range(len(move))]
     upright: Any = 1.0
 
     # outward: displacement of each body
@@ -72,11 +74,12 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
     e: list[Any] = [0] * tree.nv
     gained: list[Any] = [0] * tree.nv
     for i, parent, joint in tree.inward():
-        log[i] = Log.of(move[i]) if log[i] is None else log[i]
-        P[i] = tree.I[i] @ log[i].X
+        log[i] = kinds[i].of(move[i]) if log[i] is None else log[i]
+        spin = Force.zero()
         for child in spinning[i]:
-            P[i] = P[i] + child.spin * delta[child.v.start]
-        own, _ = log[i].momenta(P[i])
+            spin = spin + child.spin * delta[child.v.start]
+        P[i] = log[i].momentum(tree.I[i], spin)
+        own = log[i].felt(tree.I[i], P[i])
         F[i] = own if F[i] is None else F[i] + own
         felt = [s.dot(F[i]) for s in place.S[i]]
         for k, x, armature in zip(joint.dofs, felt, joint.armature, strict=True):
@@ -89,8 +92,8 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
         carried = place.X[i].back(F[i])
         F[parent] = carried if F[parent] is None else F[parent] + carried
         if joint.spin is not None:
-            log[parent] = Log.of(move[parent]) if log[parent] is None else log[parent]
-            e[joint.v.start] = e[joint.v.start] + log[parent].X.dot(joint.spin)
+            log[parent] = kinds[parent].of(move[parent]) if log[parent] is None else log[parent]
+            e[joint.v.start] = e[joint.v.start] + log[parent].turn.dot(joint.spin.moment)
     return Trial(list(delta), e, gained, _square(tree, e), upright, log, P)
 
 

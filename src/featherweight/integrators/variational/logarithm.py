@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from featherweight.spatial import Displacement, Force, Motion, polynomial
+from featherweight.integrators.variational.felt import Felt, scaled
+from featherweight.spatial import Displacement, Force, Matrix, Motion, MotionMatrix, RigidInertia, Vector, polynomial
 
 LARGEST_Y = 0.25  # sin²(θ/2) of the largest turn in a step: 60°
 LEAST_W = 0.75**0.5  # cos(θ/2) of it
@@ -63,3 +64,40 @@ class Log(NamedTuple):
         moment = m + (omega.cross(both) + v.cross(w_f)) * self.k + w_w_f * (2 * self.k_rate * omega.dot(v))
         even, odd = Force(moment, f + w_w_f * self.k), Force(both * 0.5, w_f * 0.5)
         return even + odd, even - odd
+
+    @property
+    def turn(self) -> Vector:
+        """The angular part of X."""
+        return self.X.angular
+
+    def momentum(self, I: RigidInertia, spin: Force) -> Force:
+        """P = I X, with that of rotors that the body carries."""
+        return I @ self.X + spin
+
+    def felt(self, I: RigidInertia, P: Force) -> Force:
+        """P, felt where the step begins."""
+        return self.momenta(P)[0]
+
+    def change(self, I: RigidInertia, P: Force) -> Felt:
+        """K = ∂(dlogᵀ_X P)/∂X · dlog_-X: of the series of dlog, terms to the second order in X."""
+        k = 1 / 12
+        (omega, v), one = self.X, Matrix.identity()
+        W, V = Matrix.cross(omega), Matrix.cross(v)
+        WW, mixed = W @ W, W @ V + V @ W
+        # dlog_±X = 1 ∓ ½ ad + ad² / 12 = [[A, 0], [N, A]]
+        forward = MotionMatrix(one - scaled(W, 0.5) + scaled(WW, k), scaled(mixed, k) - scaled(V, 0.5))
+        backward = MotionMatrix(one + scaled(W, 0.5) + scaled(WW, k), scaled(mixed, k) + scaled(V, 0.5))
+        # dlogᵀ G, and what X in dlog itself changes: -½ B(P) + (B(adᵀ P) + adᵀ B(P)) / 12, B(f) Y = adᵀ_Y f
+        H, mass = Matrix.cross(I.h), Matrix.diagonal(I.m, I.m, I.m)
+        A_T, N_T = forward.A.T, forward.N.T
+        A, B = A_T @ I.I.matrix - N_T @ H, A_T @ H + scaled(N_T, I.m)
+        C, D = -(A_T @ H), A_T @ mass
+        m, f = P
+        M, F = Matrix.cross(m), Matrix.cross(f)
+        turned = Force(-(omega.cross(m) + v.cross(f)), -omega.cross(f))  # adᵀ P
+        M_2, F_2 = Matrix.cross(turned.moment), Matrix.cross(turned.force)
+        A = A - scaled(M, 0.5) + scaled(M_2 - W @ M - V @ F, k)
+        B = B - scaled(F, 0.5) + scaled(F_2 - W @ F, k)
+        C = C - scaled(F, 0.5) + scaled(F_2 - W @ F, k)
+        # · dlog_-X
+        return Felt(A @ backward.A + B @ backward.N, B @ backward.A, C @ backward.A + D @ backward.N, D @ backward.A)

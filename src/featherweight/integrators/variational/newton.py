@@ -11,61 +11,13 @@ has columns Π S⁺ and rows Sᵀ Π that differ.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from featherweight.algorithms.linear import combine, is_zero
 from featherweight.integrators.variational.drnea import Place, Trial
-from featherweight.integrators.variational.logarithm import Log
 from featherweight.model import Tree, TreeJoint
 from featherweight.scalar import reciprocal
-from featherweight.spatial import (
-    Force,
-    Matrix,
-    Motion,
-    MotionMatrix,
-    RigidInertia,
-    Transform,
-    Vector,
-)
-
-
-class Felt(NamedTuple):
-    """[[A, B], [C, D]]: moment and force that a change of pose (angular, linear) takes. Not symmetric."""
-
-    A: Matrix
-    B: Matrix
-    C: Matrix
-    D: Matrix
-
-    def __add__(self, other: Felt) -> Felt:  # type: ignore[override]
-        return Felt(*(a + b for a, b in zip(self, other, strict=True)))
-
-    def __matmul__(self, x: Motion) -> Force:
-        return Force(self.A @ x.angular + self.B @ x.linear, self.C @ x.angular + self.D @ x.linear)
-
-    def row(self, x: Motion) -> Force:
-        """xᵀ Π."""
-        w, v = x
-        return Force(
-            self.A.transposed_times(w) + self.C.transposed_times(v),
-            self.B.transposed_times(w) + self.D.transposed_times(v),
-        )
-
-    def minus_outer(self, columns: Sequence[Force], rows: Sequence[Force]) -> Felt:
-        """Π - Σ u wᵀ."""
-        A, B, C, D = self
-        for u, w in zip(columns, rows, strict=True):
-            A, B = A - _outer(u.moment, w.moment), B - _outer(u.moment, w.force)
-            C, D = C - _outer(u.force, w.moment), D - _outer(u.force, w.force)
-        return Felt(A, B, C, D)
-
-    def seen_through(self, X: Transform, X_after: Transform) -> Felt:
-        """Xᵀ Π X⁺: rotate, then move the origins."""
-        E, E_after = X.E.T, X_after.E
-        A, B, C, D = (E @ block @ E_after for block in self)
-        r, r_after = Matrix.cross(X.r), Matrix.cross(X_after.r)
-        A, B = A + r @ C, B + r @ D
-        return Felt(A - B @ r_after, B, C - D @ r_after, D)
+from featherweight.spatial import Force, Motion
 
 
 def newton_step(place: Place, q_after: Sequence[Any], trial: Trial) -> list[Any]:
@@ -142,7 +94,7 @@ def _after(tree: Tree, q_after: Sequence[Any], trial: Trial) -> tuple[list[Any],
     for i, _, joint in tree.outward():
         X[i] = joint.transform(q_after) @ tree.X_tree[i]
         S[i] = joint.subspace(q_after)
-        K[i] = _felt(tree.I[i], trial.log[i], trial.P[i])
+        K[i] = trial.log[i].change(tree.I[i], trial.P[i])
     return X, S, K
 
 
@@ -156,42 +108,8 @@ def _own(S: Sequence[Motion], U: Sequence[Force], joint: TreeJoint, trial: Trial
     return d
 
 
-def _felt(I: RigidInertia, log: Log, P: Force) -> Felt:
-    """K = ∂(dlogᵀ_X P)/∂X · dlog_-X: of the series of dlog, terms to the second order in X."""
-    X, k = log.X, 1 / 12
-    omega, v = X
-    W, V = Matrix.cross(omega), Matrix.cross(v)
-    WW, mixed = W @ W, W @ V + V @ W
-    one = Matrix.identity()
-    # dlog_±X = 1 ∓ ½ ad + ad² / 12 = [[A, 0], [N, A]]
-    forward = MotionMatrix(one - _scaled(W, 0.5) + _scaled(WW, k), _scaled(mixed, k) - _scaled(V, 0.5))
-    backward = MotionMatrix(one + _scaled(W, 0.5) + _scaled(WW, k), _scaled(mixed, k) + _scaled(V, 0.5))
-    # dlogᵀ G, and what X in dlog itself changes: -½ B(P) + (B(adᵀ P) + adᵀ B(P)) / 12, B(f) Y = adᵀ_Y f
-    H, mass = Matrix.cross(I.h), Matrix.diagonal(I.m, I.m, I.m)
-    A_T, N_T = forward.A.T, forward.N.T
-    A, B = A_T @ I.I.matrix - N_T @ H, A_T @ H + _scaled(N_T, I.m)
-    C, D = -(A_T @ H), A_T @ mass
-    m, f = P
-    M, F = Matrix.cross(m), Matrix.cross(f)
-    turned = Force(-(omega.cross(m) + v.cross(f)), -omega.cross(f))  # adᵀ P
-    M_2, F_2 = Matrix.cross(turned.moment), Matrix.cross(turned.force)
-    A = A - _scaled(M, 0.5) + _scaled(M_2 - W @ M - V @ F, k)
-    B = B - _scaled(F, 0.5) + _scaled(F_2 - W @ F, k)
-    C = C - _scaled(F, 0.5) + _scaled(F_2 - W @ F, k)
-    # · dlog_-X
-    return Felt(A @ backward.A + B @ backward.N, B @ backward.A, C @ backward.A + D @ backward.N, D @ backward.A)
-
-
 def _units(n: int) -> list[list[int]]:
     return [[int(j == k) for j in range(n)] for k in range(n)]
-
-
-def _scaled(A: Matrix, s: Any) -> Matrix:
-    return A.lift(lambda a: a * s)
-
-
-def _outer(a: Vector, b: Vector) -> Matrix:
-    return Matrix(b * a.x, b * a.y, b * a.z)
 
 
 # ---- small systems that are not symmetric: d = L U, U with a unit diagonal; the pivots as reciprocals
