@@ -84,7 +84,7 @@ def _start(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], lis
 def _read_out(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
     trial = drnea(Place.at(tree, x["q"], [0.0] * tree.nv), x["v"])
     after = algorithms.integrate(tree, x["q"], x["v"])
-    p = [a + b for a, b in zip(trial.e, trial.gained, strict=True)]  # of joints with one coordinate
+    p = [a + b for a, b in zip(trial.e, trial.gained, strict=True)]  # of joints but floating ones
     return [after, read_out(tree, after, x["dt"][0], p)], []
 
 

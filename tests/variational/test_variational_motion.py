@@ -35,11 +35,28 @@ def geared() -> tuple[fw.Model, np.ndarray, np.ndarray]:
     return model, *slow(model)
 
 
+def far_from_everything(joint: J.Joint, **properties: float) -> fw.Model:
+    """A floating body with six others in a row behind it, no gravity."""
+    builder = fw.Builder("row", gravity=(0, 0, 0))
+    for k in range(7):
+        builder.add_body(
+            f"body{k}",
+            parent=f"body{k - 1}" if k else "world",
+            joint=joint if k else J.Free(),
+            placement=fw.Placement((0, 0, -0.3 if k else 0)),
+            inertia=fw.Inertia(0.7, (0, 0, -0.15), (0.02, 0.03, 0.01)),
+            **(properties if k == 0 else {}),
+        )
+    return builder.build()
+
+
 ORDERS = {
     **{name: CASES[name] for name in ("pendulum", "chain", "top")},
     "free body": gyroscope(),
     "motors": geared(),
     "floating tree of every kind": (FLOATING, *slow(FLOATING)),
+    "damped in the air": (fluid := far_from_everything(J.Spherical(), damping=0.7), *slow(fluid)),
+    "armature in the air": (heavy := far_from_everything(J.Revolute("x"), armature=0.2), *slow(heavy)),
     "tree with springs and damping": (BOLTED, *slow(BOLTED)),
 }
 
@@ -90,30 +107,39 @@ def test_ten_links_keep_their_energy() -> None:
     energy = (run.energy() - run.energy()[:, :1]) / scale
     trends = np.polyfit(run.t / run.t[-1], energy.T, 1)[0]
     assert np.median(np.abs(trends)) <= 1e-6
-    largest = np.abs(energy).max(axis=1)  # whips: 3e-4 is the median of 64 states, 4e-3 the largest
+    largest = np.abs(energy).max(axis=1)  # of 64 states 3e-4 is the median, and 6 exceed 1e-3; which do is chance
     assert np.median(largest) <= 5e-4
-    assert largest.max() <= 1e-2
+    assert largest.max() <= 5e-3
 
 
-@pytest.mark.parametrize("passive", [True, False], ids=["with springs, damping and motors", "without"])
-def test_momentum_is_kept_with_internal_torques(passive: bool) -> None:
-    """Every kind of joint on a floating body far from everything. It does not depend on the solver's tolerance."""
-    model, steps = every_kind((0.0, 0.0, 0.0), base=J.Free(), passive=passive), 10**5 if passive else 2 * 10**4
+FAR = {
+    "every kind": (every_kind((0.0, 0.0, 0.0), base=J.Free(), passive=False), 1e-11),
+    "every kind, with springs, damping and motors": (every_kind((0.0, 0.0, 0.0), base=J.Free(), passive=True), 1e-11),
+    "hinges": (far_from_everything(J.Revolute((1, 2, 3))), 1e-10),
+    "balls": (far_from_everything(J.Spherical()), 1e-10),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_momentum_is_kept_with_internal_torques(name: str) -> None:
+    """Of floating robots, far from everything: linear, and angular about the world's origin."""
+    model, tolerance = FAR[name]
+    steps = 10**5 if name.endswith("motors") else 2 * 10**4
     rng = np.random.default_rng(0)
     q, v = model.random(rng), 0.3 * rng.normal(size=model.nv)
     time = np.arange(steps) * 1e-3
-    tau = 0.3 * np.sin(np.outer(time, rng.uniform(1, 5, model.nv)))
+    tau = (0.3 if name.startswith("every") else 0.01) * np.sin(np.outer(time, rng.uniform(1, 5, model.nv)))
     tau[:, :6] = 0.0
-    method = Variational(tolerance=1e-10 if passive else 1e-7)
-    run = fw.rollout(model, q, v, steps=steps, dt=1e-3, tau=tau, integrator=method, record_every=100)
+    run = fw.rollout(model, q, v, steps=steps, dt=1e-3, tau=tau, integrator="variational", record_every=100)
     momentum = fw.momentum(model, run.q, run.v)
     assert run.status == 0
-    assert np.abs(momentum - momentum[0]).max() <= 1e-11 * max(1.0, np.abs(momentum).max())
+    assert np.abs(momentum - momentum[0]).max() <= tolerance * max(1.0, np.abs(momentum).max())
 
 
-def test_momentum_grows_by_the_weight_alone() -> None:
+@pytest.mark.parametrize("brakes", [{}, {"damping": 0.0, "friction": 0.0}], ids=["braked", "limp"])
+def test_momentum_grows_by_the_weight_alone(brakes: dict[str, float]) -> None:
     """Of a quadruped that falls, its legs swinging; and goes on from what the ground has done to it."""
-    model = fw.robots.mini_cheetah()
+    model = fw.robots.mini_cheetah(**brakes)
     rng = np.random.default_rng(0)
     q, v = model.neutral(), rng.normal(size=model.nv)
     q[2] = 1.5
@@ -123,13 +149,31 @@ def test_momentum_grows_by_the_weight_alone() -> None:
     touched = np.any(run.contact_force != 0, axis=(1, 2))
     assert 3 <= np.count_nonzero(touched) <= 1000
     push = run.contact_force.sum(axis=1) + model.mass * model.gravity
-    momentum = fw.momentum(model, run.q, run.v)[:, :3]
-    assert np.abs(np.diff(momentum, axis=0) - 1e-3 * push)[~touched].max() <= 1e-11 * np.abs(momentum).max()
+    momentum = fw.momentum(model, run.q, run.v)
+    linear, center = momentum[:, :3], fw.center_of_mass(model, run.q)
+    assert np.abs(np.diff(linear, axis=0) - 1e-3 * push)[~touched].max() <= 1e-11 * np.abs(linear).max()
     free = np.split(np.arange(1500), np.flatnonzero(np.diff(touched)) + 1)
     longest = max((part for part in free if not touched[part[0]]), key=len)[2:]
-    fallen = momentum[longest] - 1e-3 * np.outer(longest, push[longest[0]])
+    fallen = linear[longest] - 1e-3 * np.outer(longest, push[longest[0]])
+    turning = momentum[longest, 3:] - np.cross(center[longest], linear[longest])  # about the centre of mass
     assert len(longest) > 300
-    assert np.ptp(fallen, axis=0).max() <= 1e-12 * np.abs(momentum).max()
+    assert np.ptp(fallen, axis=0).max() <= 1e-12 * np.abs(linear).max()
+    assert np.ptp(turning, axis=0).max() <= 1e-10 * np.abs(turning).max()
+
+
+def test_it_does_not_matter_how_fast_a_floating_robot_is_as_a_whole() -> None:
+    """Seen from a train, a robot in the air moves as it does on the ground."""
+    model = fw.robots.mini_cheetah(damping=0.0, friction=0.0)
+    q, v = model.neutral(), np.random.default_rng(0).normal(size=model.nv)
+    runs = []
+    for speed in (0.0, 100.0):
+        moving = v.copy()
+        moving[0] += speed  # along x, where the robot looks
+        runs.append(fw.rollout(model, q, moving, steps=500, dt=1e-3, integrator="variational").q)
+    runs[1][:, 0] -= 100.0 * 1e-3 * np.arange(501)
+    assert np.abs(runs[1] - runs[0]).max() <= 1e-8
+    exact = fw.rollout(model, q, v, steps=8000, dt=1e-3 / 16, integrator="rk4", record_every=8000).q[-1]
+    assert np.abs(runs[0][-1] - exact).max() <= 5e-6
 
 
 @pytest.mark.parametrize(("h", "tolerance"), [(1e-3, 1.2e-5), (1e-4, 1.2e-7)])
@@ -158,15 +202,20 @@ def test_heavy_top_to_the_printed_digits() -> None:
     assert np.abs((4 * ends[1] - ends[0]) / 3 - exact).max() <= 2e-8
 
 
-def test_restarting_after_every_step_gives_the_same_trajectory() -> None:
+@pytest.mark.parametrize(
+    "model",
+    [FLOATING, far_from_everything(J.Spherical()), far_from_everything(J.Revolute("x"), friction=0.4, damping=0.2)],
+    ids=["every kind", "balls", "rubbed in the air"],
+)
+def test_restarting_after_every_step_gives_the_same_trajectory(model: fw.Model) -> None:
     """(q, v) is the whole state: what else goes on are digits beyond the tolerance, and where the search begins."""
-    q, v = slow(FLOATING)
+    q, v = slow(model)
     options = {"dt": 2e-3, "integrator": Variational(tolerance=1e-12)}
-    whole = fw.rollout(FLOATING, q, v, steps=100, **options)
+    whole = fw.rollout(model, q, v, steps=100, **options)
     for k in range(100):
-        run = fw.rollout(FLOATING, q, v, steps=1, **options)
+        run = fw.rollout(model, q, v, steps=1, **options)
         q, v = run.q[1], run.v[1]
-        assert np.abs(fw.difference(FLOATING, whole.q[k + 1], q)).max() <= 1e-12
+        assert np.abs(fw.difference(model, whole.q[k + 1], q)).max() <= 1e-12
         assert np.abs(whole.v[k + 1] - v).max() <= 1e-11
 
 

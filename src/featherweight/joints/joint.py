@@ -26,8 +26,7 @@ class Joint:
     ratio: float = 1.0  # q_own = ratio · q_leader + offset
     offset: float = 0.0
     orientation: slice | None = None  # where in q a quaternion is
-    floating: bool = False  # nothing holds the body, and no motor acts on it
-    uniform: bool = True  # S is the same at every q, so that moving by d is the same wherever it begins
+    floating: bool = False  # nothing holds the body, no motor acts on it, and S is the six unit twists in some order
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q), from A to B."""
@@ -45,6 +44,11 @@ class Joint:
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of S(q), in B: velocity across the joint is S v."""
         raise NotImplementedError
+
+    @property
+    def uniform(self) -> bool:
+        """Is S the same at every q?"""
+        return type(self).subspace_rate is Joint.subspace_rate
 
     def subspace_after(self, q: Sequence[Any], d: Sequence[Any]) -> tuple[Motion, ...]:
         """The columns of S(q ⊕ d), for a d of a step: one may do without further sines."""

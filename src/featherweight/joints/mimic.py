@@ -37,6 +37,13 @@ class Mimic(Joint):
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         return tuple(s * self.ratio for s in self.joint.subspace(self._own(q)))
 
+    def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        return tuple(s * self.ratio for s in self.joint.subspace_rate(self._own(q), [self.ratio * v[0]]))
+
+    @property
+    def uniform(self) -> bool:
+        return self.joint.uniform
+
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
         return self.joint.displacement(self._own(q), [self.ratio * d[0]])
 

@@ -17,7 +17,6 @@ class Universal(Joint):
     """S = [E_2(q_2) a_1, a_2; 0 0]: the first axis as the body sees it depends on the second angle."""
 
     nq = nv = 2
-    uniform = False
     first: Vector
     second: Vector
 

@@ -23,7 +23,7 @@ class Arrival(NamedTuple):
     delta: list[Any]
     q: list[Any]
     v: list[Any]
-    floating: dict[int, Any]
+    momenta: dict[int, Any]
 
 
 @dataclass(frozen=True)
@@ -59,19 +59,18 @@ class Course:
         ended = ended.along(along)
         delta = found.corrected(ended.answer, along)
         q = algorithms.integrate(along, self.q, delta)
-        floating = self._floating(along, delta, self.acting.at_end(along, q, delta))
-        return Arrival(delta, q, ended.floating(along, floating).velocity(self.h, along), floating)
+        own = self._floating(along, delta, self.acting.at_end(along, q, delta))
+        return Arrival(delta, q, ended.with_momenta(own, along).velocity(self.h, along), own)
 
     def _anew(self, found: Found, search: Search, along: Tree) -> Arrival:
         """With factors that are made at q⁺."""
         delta = found.corrected(search.answers, along)
         q = algorithms.integrate(along, self.q, delta)
         forces = self.acting.at_end(self.tree, q, delta)
-        p, floating = self._momenta(self.tree, found.trial, delta, forces), self._floating(self.tree, delta, forces)
+        p, own = self._momenta(self.tree, found.trial, delta, forces), self._floating(self.tree, delta, forces)
         joints = replace(along, joints=self.braked.end.joints).moved(self.q, delta, q).joints
-        whole = [floating.get(k, x) for k, x in enumerate(p)]
-        v = read_out(replace(self.tree, joints=joints), q, self.h, whole)
-        return Arrival(delta, q, v, self.braked.held(floating, v, self.h))
+        v = read_out(replace(self.tree, joints=joints), q, self.h, [own.get(k, x) for k, x in enumerate(p)])
+        return Arrival(delta, q, v, self.braked.rubbed(own, v, self.h))
 
     def _momenta(self, along: Tree, trial: Trial, delta: Sequence[Any], forces: Sequence[Any]) -> list[Any]:
         tree = replace(self.tree, weave=along.weave)

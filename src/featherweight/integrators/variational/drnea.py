@@ -18,7 +18,7 @@ from featherweight.model import Tree, TreeJoint
 from featherweight.scalar import minimum
 from featherweight.spatial import Displacement, Force, Motion, Transform
 
-FEW = 3  # axes of a joint, which are moved for less than the momentum
+FEW = 3  # axes; fewer than these are moved themselves, of more the momentum is: that takes fewer operations
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Trial:
 
 
 def drnea(place: Place, delta: Sequence[Any]) -> Trial:
-    """e = Sᵀ F - start, with F = dlogᵀ P + Σ Xᵀ F_c over the children c; and how else F is felt at the end."""
+    """e = Sᵀ F - start, with F = dlogᵀ P + Σ Xᵀ F_c over the children c; and what each joint gains."""
     tree = place.tree
     spinning: list[list[TreeJoint]] = [[] for _ in tree.parent]  # joints whose rotors a body carries
     for joint, parent in zip(tree.joints[1:], tree.parent[1:], strict=True):

@@ -58,7 +58,7 @@ class Ended:
             self, answer=replace(self.answer, tree=at, bodies=replace(self.answer.bodies, X=X, S=S, X_own=X, S_own=S))
         )
 
-    def floating(self, along: Tree, p: dict[int, Any]) -> Ended:
+    def with_momenta(self, p: dict[int, Any], along: Tree) -> Ended:
         """With the momenta of floating bodies, by degree of freedom, which were left out; in a pass of this tree."""
         y = list(self.y)
         for i, _, joint in along.outward():

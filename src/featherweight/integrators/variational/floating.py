@@ -1,8 +1,12 @@
-"""The momentum of robots that float, which nothing but forces from outside changes: it is kept to the last digits.
+"""The momentum of robots that float, which nothing but forces from outside changes.
 
 What is left of the equations of a step is far below the tolerance, but not zero, and would add up from step to step. So
 the momentum of a floating body with all it carries goes on beside (q, v), without gravity's half. Where a step ends, it
 is what it was where the step began, seen from there, with the impulses from outside; and the velocity is made for it.
+Where impulses of contact change the velocity afterwards, it is forgotten; with forces on the bodies it is not used.
+
+M(q⁺) v⁺ has it to the last digits where M is made at q⁺. Without damping M is made where the search ended, before the
+last correction of q⁺ (`ending`): then it differs by about |e|, which is why the search goes nearer there.
 """
 
 from __future__ import annotations
@@ -37,12 +41,12 @@ def forgotten(tree: Tree, state: Sequence[Any], condition: Any) -> list[Any]:
 
 
 def floating_start(
-    tree: Tree, q: Sequence[Any], begin: Sequence[Any], kept: Sequence[Any], h: Any, forces: Sequence[Any]
+    tree: Tree, q: Sequence[Any], begin: Sequence[Any], own: Sequence[Any], h: Any, forces: Sequence[Any]
 ) -> list[Any]:
-    """What a step begins with (`legendre.start`), of floating bodies by the momentum that was kept, if it is known."""
-    if not kept:
+    """What a step begins with (`legendre.start`), of floating bodies by what was kept of them, if it is known."""
+    if not own:
         return list(begin)
-    p, known, whole = iter(kept), kept[-1] > 0, list(begin)
+    p, known, whole = iter(own), own[-1] > 0, list(begin)
     I_c, _ = composite_bodies(tree, q)
     for i, joint in enumerate(tree.joints):
         if tree.floats(i):

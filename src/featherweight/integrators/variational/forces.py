@@ -52,7 +52,7 @@ class Braked:
             end.append(replace(joint, armature=tuple(then)))
         return Braked(replace(tree, joints=tuple(begin)), replace(tree, joints=tuple(end)), early, late, last)
 
-    def held(self, p: dict[int, Any], v: Sequence[Any], h: Any) -> dict[int, Any]:
+    def rubbed(self, p: dict[int, Any], v: Sequence[Any], h: Any) -> dict[int, Any]:
         """What is left of momenta, by degree of freedom, when friction at the end has acted with v⁺."""
         return {k: x if is_zero(self.last[k]) else x - self.last[k] * (h * v[k]) for k, x in p.items()}
 

@@ -53,15 +53,15 @@ def less(tree: Tree, x: Sequence[Any], y: Sequence[Any], part: Any = 1.0) -> lis
 class Search:
     """From a first δ to one with |e|² ≤ small, and no body turned too far.
 
-    Quasi-Newton steps leave one more correction, M⁻¹ e, to be made without another look at e. The other methods do not,
-    and have to come to |e|² ≤ fine.
+    Quasi-Newton steps leave one more correction, M⁻¹ e, to be made without another look at e; they go on to |e|² ≤ aim,
+    which may be less than small. The other methods have no correction, and go on to |e|² ≤ fine.
     `end` is given if M is the same for e and for the velocity where the step ends: then its factors are made there.
     """
 
     def __init__(
-        self, place: Place, small: Any, fine: Any, end: Callable[[Trial, Answer], Ended] | None = None
+        self, place: Place, small: Any, fine: Any, aim: Any = None, end: Callable[[Trial, Answer], Ended] | None = None
     ) -> None:
-        self.place, self.small, self.fine, self.end = place, small, fine, end
+        self.place, self.small, self.fine, self.aim, self.end = place, small, fine, small if aim is None else aim, end
         self.answers: Answer | None = None
 
     def good(self, trial: Trial) -> Any:
@@ -86,11 +86,11 @@ class Search:
 
         def ends(carry: list[Any]) -> Any:
             square, before = carry[0], carry[-1]
-            soon, enough = square, self.small  # square (square / before)^PATIENCE ≤ small
+            soon, enough = square, self.aim  # square (square / before)^PATIENCE ≤ aim
             for _ in range(PATIENCE):
                 soon, enough = soon * square, enough * before
             hopeless = logical_not(soon <= enough)
-            return (square <= self.small) | hopeless
+            return (square <= self.aim) | hopeless
 
         last = repeat(turn, [*row.of_trial(first, y), 0.0, NEVER], until=ends, at_most=at_most)
         trial, y = row.trial(last[:-2])

@@ -28,16 +28,16 @@ TINY = 1e-60  # of |e|²: what is not to be told from rest
 
 @dataclass(frozen=True)
 class Variational(Integrator):
-    """Order 2, symplectic, momentum kept; no drift of the energy.
+    """Order 2, symplectic; momentum about the world's origin is kept, and the energy does not drift.
 
     Args:
         solver: "riqn", quasi-Newton steps; "newton"; or "broyden". Where it fails, Newton steps begin anew from h v.
         guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v
             and what the steps before this one let expect.
         tolerance: largest |e| over the largest impulse of a joint. Quasi-Newton steps take one more correction then,
-            which leaves about a hundredth of it in short steps; Newton and Broyden steps, and all steps of floating
-            robots without damping, come to a hundredth themselves. What rounding leaves, 4e-16 times the depth of the
-            tree to the power of 1.5, is the least.
+            which leaves about a hundredth of it in short steps; Newton and Broyden steps, and those of floating robots
+            without damping, go on to a hundredth themselves if they can. What rounding leaves, 4e-16 times the depth of
+            the tree to the power of 1.5, is the least.
         absolute: largest |e| [N m s or N s], in place of `tolerance`.
         iterations: most quasi-Newton steps, and most Newton steps.
     """
@@ -78,7 +78,7 @@ class Variational(Integrator):
         acting, braked = Acting(tree, v, tau, h, external), Braked.of(tree, q, v, h)
         pushed, forces = acting.on_bodies(q, v), acting.on_joints(tree, q)
         together = braked.begin.woven()
-        floating, memory = state[: kept_size(tree)], state[kept_size(tree) :]
+        own, memory = state[: kept_size(tree)], state[kept_size(tree) :]  # of what floats, and of guesses
         if memory:
             first, memory = extrapolated(together, v, h, memory)
         else:
@@ -89,14 +89,15 @@ class Variational(Integrator):
         for _, _, joint in together.inward():
             for p in begin[joint.v]:
                 largest = maximum(largest, abs(p))
-        begin = floating_start(together, q, begin, floating if external is None else [], h, forces)
+        begin = floating_start(together, q, begin, own if external is None else [], h, forces)
         course = Course(tree, q, h, begin, acting, braked)
 
         # the step
         small, fine = (self._square(tree, x, largest, h) for x in (self.tolerance, FINE * self.tolerance))
-        if course.shares and floating:
-            small = fine  # so that M(q⁺) v⁺ is the momentum that v⁺ is found for
-        search = Search(place, small, fine, course.end if course.shares else None)
+        aim = (
+            fine if course.shares and own else small
+        )  # nearer, where v⁺ is found before q⁺ is corrected: see `floating`
+        search = Search(place, small, fine, aim, course.end if course.shares else None)
         found = getattr(search, self.solver)(first, self.iterations)
         if (self.solver, self.guess) != ("newton", "velocity"):
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
@@ -107,7 +108,7 @@ class Variational(Integrator):
         arrival = course.arrival(found, search, last)
         if memory:
             memory = remembered(last, v, h, memory, arrival.delta)
-        carried = [*kept(arrival.floating), *memory]
+        carried = [*kept(arrival.momenta), *memory]
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
         return Advanced(arrival.q, arrival.v, carried, found.iterations, error, search.good(found.trial))
 
