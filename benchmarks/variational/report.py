@@ -154,11 +154,11 @@ def page(d: dict[str, Any]) -> str:
     )
     few, many = (r["default"]["iterations"] for r in (calm["rows"][0], calm["rows"][-1]))
     kept = table(
-        ["robot", "steps", "default: at most", "at the end", "tolerance 1e-7: at most", "Newton: at most"],
+        ["robot", "steps", "linear", "angular", "with a tolerance of 1e-7", "with Newton steps"],
         [
             [
-                r["robot"], f"{r['steps']:.0e}", *(f"{r['default'][k]:.1e}" for k in ("largest", "end")),
-                *(f"{r[k]['largest']:.1e}" for k in ("1e-7", "newton")),
+                r["robot"], f"{r['steps']:.0e}", *(f"{r['default'][k]:.1e}" for k in ("linear", "angular")),
+                *(", ".join(f"{r[way][k]:.1e}" for k in ("linear", "angular")) for way in ("1e-7", "newton")),
             ]
             for r in d["momentum"]["rows"]
         ],
@@ -184,8 +184,9 @@ swing does, and the longer the run, where a drift would grow: a small sample of 
 {random}
 
 ## Momentum of robots that float
-What is lost of it, as a part of the largest: of a floating body with a chain of six balls, no gravity; and linear
-momentum of quadrupeds that fall limply, less what their weight gave them. In steps of 1 ms.
+At most so much is lost of it, as a part of what there was at the beginning: of a floating body with a chain of six
+balls, no gravity; and of quadrupeds that fall limply, less what their weight gave them. Angular momentum is that about
+the centre of mass. In steps of 1 ms.
 
 {kept}
 
@@ -197,8 +198,9 @@ Without gravity. RIQN (guess: dynamics) and Newton (guess: h v) at the paper's t
 1000 links, where that is what rounding leaves and the tolerance is relative, 1e-12; "default" is relative throughout.
 The time of a step includes its iterations, and grows with a power of the number of links, from 10 links on. In this
 table the motion grows with the chain, too: 10 links hardly iterate, and those of 200 and more pull at each other so
-that waves run along them, for which 1 ms is long. With steps of {1e3 * short["dt"]:g} ms, or with links whose angles
-and rates against the world are in ±π/2 whatever the length, it does not.
+that waves run along them, for which 1 ms is long. Steps of {1e3 * short["dt"]:g} ms are short for all of them (Newton
+steps, which cannot use what is remembered, are one for 10 and 20 links and two for longer ones there). And with links
+whose angles and rates against the world are in ±π/2, motion does not grow with the chain.
 
 {slopes}
 
