@@ -235,3 +235,24 @@ def test_newton_finds_the_steps_of_robots_with_mimic_joints() -> None:
     assert all(run.status == fw.Status.OK for run in runs)
     assert np.abs(runs[0].q - runs[1].q).max() <= 1e-9
     assert runs[1].convergence[:, 0].mean() < runs[0].convergence[:, 0].mean()
+
+
+@pytest.mark.parametrize("solver", ["riqn", "newton", "broyden"])
+def test_a_frame_far_from_the_robot_is_no_reason_to_fail(solver: str) -> None:
+    """30 m off, rounding leaves more of the equations than a search for floating robots looks for: it is accepted."""
+    own, arm = fw.Inertia(1.0, (30.0, 0, 0), (0.01, 0.02, 0.03)), fw.Inertia(0.5, (0.1, 0, 0.05), (0.004, 0.005, 0.006))
+    model = (
+        fw.Builder("far", gravity=(0, 0, 0))
+        .add_body("body", joint=fw.joints.Free(), inertia=own)
+        .add_body(
+            "arm", parent="body", joint=fw.joints.Revolute("y"), placement=fw.Placement((30.0, 0.1, 0.1)), inertia=arm
+        )
+        .add_body("hand", parent="arm", joint=fw.joints.Spherical(), placement=fw.Placement((0.2, 0, 0)), inertia=arm)
+        .build()
+    )
+    rng = np.random.default_rng(5)
+    q, v = np.array([model.random(rng) for _ in range(8)]), 0.5 * rng.normal(size=(8, model.nv))
+    p, R = fw.momentum(model, q, v)[:, :3], fw.forward_kinematics(model, q).rotation[:, 1]
+    v[:, :3] -= np.einsum("kij,ki->kj", R, p) / model.mass  # its centre of mass is at rest
+    run = fw.rollout(model, q, v, steps=2000, dt=1e-3, integrator=Variational(solver=solver), record_every=100)
+    assert (run.status == fw.Status.OK).all()

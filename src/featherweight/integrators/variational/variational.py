@@ -94,9 +94,7 @@ class Variational(Integrator):
 
         # the step
         small, fine = (self._square(tree, x, largest, h) for x in (self.tolerance, FINE * self.tolerance))
-        aim = (
-            fine if course.shares and own else small
-        )  # nearer, where v⁺ is found before q⁺ is corrected: see `floating`
+        aim = fine if course.shares and own else small  # nearer, where v⁺ is found before the last correction
         search = Search(place, small, fine, aim, course.end if course.shares else None)
         found = getattr(search, self.solver)(first, self.iterations)
         if (self.solver, self.guess) != ("newton", "velocity"):
