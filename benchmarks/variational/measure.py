@@ -2,9 +2,9 @@
 
     python benchmarks/variational/measure.py [part …]
 
-Parts: energy, states, momentum, search, lengths, linear, evaluation, dense, precision, robots; all of them by default.
-Numbers go to benchmarks/results/, where those of parts that are not run stay as they are; `report.py` makes the report
-of them.
+Parts: energy, states, momentum, flight, search, lengths, linear, evaluation, dense, precision, robots; all of them by
+default. Numbers go to benchmarks/results/, where those of parts that are not run stay as they are; `report.py` makes
+the report of them.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from featherweight.simulation.step import Means, step_loop
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from compared import DIRECT, DRNEA, dense_newton_step
+from flight import flight
 from peak import Peak
 
 ROOT = Path(__file__).parents[2]
@@ -436,7 +437,7 @@ def _go2() -> fw.Model | None:
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     part.__name__: part
-    for part in (energy, states, momentum, search, lengths, linear, evaluation, dense, precision, robots)
+    for part in (energy, states, momentum, flight, search, lengths, linear, evaluation, dense, precision, robots)
 }
 
 
