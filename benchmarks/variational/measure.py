@@ -37,7 +37,7 @@ from featherweight.simulation.step import Means, step_loop
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from compared import DIRECT, DRNEA, dense_newton_step
-from flight import flight
+from flight import flight, momentum, quadruped
 from peak import Peak
 
 ROOT = Path(__file__).parents[2]
@@ -355,11 +355,10 @@ def robots() -> dict[str, Any]:
     peaks = {"one": Peak(1), "batch": Peak()}
     rng = np.random.default_rng(5)
     cases: dict[str, tuple[fw.Model, np.ndarray, np.ndarray]] = {}
-    quadruped = _go2()
-    if quadruped is not None:
-        q = quadruped.neutral()
-        q[7:] = rng.uniform(-0.5, 0.5, 12)
-        cases["go2"] = quadruped, q, rng.uniform(-1, 1, quadruped.nv)
+    go2 = quadruped("go2_description/urdf/go2.urdf")
+    q = go2.neutral()
+    q[7:] = rng.uniform(-0.5, 0.5, 12)
+    cases["go2"] = go2, q, rng.uniform(-1, 1, go2.nv)
     for n in (10, 50, 100):
         cases[f"{n} links"] = chain(n), *state(n)
     methods = ("semi_implicit", "variational")
@@ -386,53 +385,6 @@ def robots() -> dict[str, Any]:
         result[name] = row
         print(name, row, flush=True)
     return result
-
-
-def momentum() -> dict[str, Any]:
-    """What is lost of the momentum of robots that float, as a part of that at the beginning: of a body with a chain of
-    balls, far from everything; and of quadrupeds that fall, less what their weight gave them."""
-    builder = fw.Builder("balls", gravity=(0, 0, 0))
-    for k in range(7):
-        builder.add_body(
-            f"body{k}",
-            parent=f"body{k - 1}" if k else "world",
-            joint=fw.joints.Spherical() if k else fw.joints.Free(),
-            placement=fw.Placement((0, 0, -0.3 if k else 0)),
-            inertia=fw.Inertia(0.7, (0, 0, -0.15), (0.02, 0.03, 0.01)),
-        )
-    rows, rng = [], np.random.default_rng(4)
-    limp = fw.robots.mini_cheetah(damping=0.0, friction=0.0)
-    cases = {"chain of balls": (builder.build(), 10**5), "mini_cheetah, limp": (limp, 10**4)}
-    quadruped = _go2()
-    if quadruped is not None:
-        cases["go2"] = quadruped, 10**4
-    for name, (model, steps) in cases.items():
-        q, v = model.neutral(), rng.normal(size=model.nv)
-        row: dict[str, Any] = {"robot": name, "steps": steps}
-        for column, method in (
-            ("default", Variational()),
-            ("1e-7", Variational(tolerance=1e-7)),
-            ("newton", Variational(solver="newton")),
-        ):
-            run = fw.rollout(model, q, v, steps=steps, dt=DT, integrator=method, record_every=10)
-            p, center = fw.momentum(model, run.q, run.v), fw.center_of_mass(model, run.q)
-            turning = p[:, 3:] - np.cross(center, p[:, :3])
-            moving = p[:, :3] - model.mass * np.outer(run.t, model.gravity)
-            row[column] = {
-                part: float(np.abs(x - x[0]).max() / np.linalg.norm(x[0]))
-                for part, x in (("linear", moving), ("angular", turning))
-            }
-        rows.append(row)
-        print(row, flush=True)
-    return {"rows": rows}
-
-
-def _go2() -> fw.Model | None:
-    for folder in map(Path, sys.path):
-        path = folder / "cmeel.prefix/share/example-robot-data/robots/go2_description/urdf/go2.urdf"
-        if path.exists():
-            return fw.load(path, base="free", policy="warn")
-    return None
 
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
