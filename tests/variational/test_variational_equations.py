@@ -54,7 +54,7 @@ def discrete_lagrangian(model: fw.Model, q: list[Any], q_after: list[Any]) -> An
         move = Displacement.between(poses[0][i], poses[1][i])
         X.append(log_se3(*move))
         I, (before, after) = over.I[i], (pose[i].r + pose[i].E.T @ over.I[i].com for pose in poses)
-        if over.is_afloat(i):  # the centre of mass moves straight
+        if over.afloat[i]:  # the centre of mass moves straight
             way = after - before
             action += (I.m * way.dot(way) + X[i].angular.dot(I.central @ X[i].angular)) / (2 * H)
         else:

@@ -95,9 +95,13 @@ class Tree:
         """Does body i move freely in the world?"""
         return self.parent[i] == 0 and self.joints[i].joint.floating
 
-    def is_afloat(self, i: int) -> bool:
-        """Is body i one that moves freely in the world, or is it carried by one?"""
-        return i > 0 and self.floats(self.path(i)[-1])
+    @property
+    def afloat(self) -> list[bool]:
+        """Of each body: does it move freely in the world, or is it carried by one that does?"""
+        bodies = [False]
+        for i in range(1, len(self.parent)):
+            bodies.append(self.floats(i) or bodies[self.parent[i]])
+        return bodies
 
     def bodies_on(self) -> dict[int, list[int]]:
         """The bodies on a joint, by its first degree of freedom: one, or several where joints are joined."""

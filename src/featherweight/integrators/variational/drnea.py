@@ -62,7 +62,7 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
             spinning[parent].append(joint)
     move, log, P, F = (tree.per_body() for _ in range(4))
     move[0], log[0], F[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero()
-    kinds: list[type[Log] | type[Straight]] = [Straight if tree.is_afloat(i) else Log for i in range(len(move))]
+    kinds: list[type[Log] | type[Straight]] = [Straight if afloat else Log for afloat in tree.afloat]
     upright: Any = 1.0
 
     # outward: displacement of each body
