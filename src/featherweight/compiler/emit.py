@@ -322,36 +322,28 @@ def _arithmetic(out: str, op: str, x: list[str], lanes: Lanes) -> list[str]:
 
 def _power_of_two(out: str, k: str, lanes: Lanes) -> list[str]:
     """2^k of a whole number from -1022 to 1023: added to 3 · 2^51, it stands in the last bits."""
-    T, I = lanes.real, lanes.int
-    return [
-        f"{out}a = fadd {T} {k}, {lanes.literal(1.5 * 2.0**52 + 1023)}",
-        f"{out}b = bitcast {T} {out}a to {I}",
-        f"{out}c = shl {I} {out}b, {lanes.integer(52)}",
-        f"{out} = bitcast {I} {out}c to {T}",
-    ]
+    sum_ = f"{out}k = fadd {lanes.real} {k}, {lanes.literal(1.5 * 2.0**52 + 1023)}"
+    return [sum_, *_on_bits(out, f"{out}k", lanes, ("shl", 52))]
 
 
 def _exponent(out: str, x: str, lanes: Lanes) -> list[str]:
     """The whole number k of x = 2^k m with m from 1 to 2, for a positive x with all its digits."""
-    T, I = lanes.real, lanes.int
-    return [
-        f"{out}a = bitcast {T} {x} to {I}",
-        f"{out}b = lshr {I} {out}a, {lanes.integer(52)}",
-        f"{out}c = or {I} {out}b, {lanes.integer(0x433 << 52)}",  # 2^52 + k + 1023
-        f"{out}d = bitcast {I} {out}c to {T}",
-        f"{out} = fsub {T} {out}d, {lanes.literal(2.0**52 + 1023)}",
-    ]
+    number = _on_bits(f"{out}k", x, lanes, ("lshr", 52), ("or", 0x433 << 52))  # 2^52 + k + 1023
+    return [*number, f"{out} = fsub {lanes.real} {out}k, {lanes.literal(2.0**52 + 1023)}"]
 
 
 def _significand(out: str, x: str, lanes: Lanes) -> list[str]:
     """The m of x = 2^k m."""
+    return _on_bits(out, x, lanes, ("and", (1 << 52) - 1), ("or", 0x3FF << 52))
+
+
+def _on_bits(out: str, x: str, lanes: Lanes, *operations: tuple[str, int]) -> list[str]:
+    """Operations with integers on the bits of a number, one after the other."""
     T, I = lanes.real, lanes.int
-    return [
-        f"{out}a = bitcast {T} {x} to {I}",
-        f"{out}b = and {I} {out}a, {lanes.integer((1 << 52) - 1)}",
-        f"{out}c = or {I} {out}b, {lanes.integer(0x3FF << 52)}",
-        f"{out} = bitcast {I} {out}c to {T}",
-    ]
+    lines = [f"{out}b0 = bitcast {T} {x} to {I}"]
+    for k, (operation, number) in enumerate(operations):
+        lines.append(f"{out}b{k + 1} = {operation} {I} {out}b{k}, {lanes.integer(number)}")
+    return [*lines, f"{out} = bitcast {I} {out}b{len(operations)} to {T}"]
 
 
 BITS = {"power_of_two": _power_of_two, "exponent": _exponent, "significand": _significand}
