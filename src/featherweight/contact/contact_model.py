@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ContactModel:
-    """Points of the robot against surfaces. Frozen: what it depends on is in its repr.
+    """Points of the robot against surfaces. Frozen: what it depends on is in its fields.
 
     Args:
         ground: a surface, or several.

@@ -92,6 +92,11 @@ class Impulse(ContactModel):
                 "integrator: impulses act at the end of a semi-implicit step or of a variational one, got "
                 f"{integrator!r}"
             )
+        if isinstance(integrator, SemiImplicit) and _has_own_step(integrator):
+            raise ValueError(
+                f"integrator: impulses are a part of the semi-implicit step itself, so the step of {integrator!r}, a "
+                "subclass of SemiImplicit, would be ignored; use SemiImplicit(), or springs (SpringDamper)"
+            )
         if self.dry_friction == "rows" and not isinstance(integrator, SemiImplicit):
             raise ValueError(
                 "dry_friction: as rows it needs a semi-implicit step (a variational one moves before they act), got "
@@ -174,6 +179,10 @@ class Impulse(ContactModel):
         for row in rows:
             fastest = where(row.acts, maximum(fastest, -row.sign * v[row.dof]), fastest)
         return tree.damped(v, h, fastest)
+
+
+def _has_own_step(integrator: SemiImplicit) -> bool:
+    return any(getattr(type(integrator), name) is not getattr(SemiImplicit, name) for name in ("step", "advance"))
 
 
 def _faster(speed: Any, m: Meeting, tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:

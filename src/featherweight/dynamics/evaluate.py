@@ -14,6 +14,7 @@ import numpy as np
 
 from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpret
 from featherweight.compiler.arguments import as_array
+from featherweight.identity import identity
 from featherweight.model import Model
 from featherweight.scalar import where
 from featherweight.spatial import Force, Motion, Vector
@@ -78,7 +79,7 @@ class Quantity:
             return ""
 
         parameters = [Argument(p.name, p.shape, ", ".join(map(str, p.shape))) for p in model.parameters.values()]
-        described = f"{self.name}({', '.join(names)}){options if options else ''}"
+        whole = identity(self.name, names, options, model)
         return Kernel(
             self.name,
             [*(_argument(model, n) for n in names), *parameters],
@@ -86,7 +87,8 @@ class Quantity:
             function,
             explain,
             self.chunk_limit,
-            fingerprint=model.fingerprint and f"{described} {model.fingerprint}",
+            fingerprint=whole.everywhere,
+            by_trace=True,
         )
 
 

@@ -30,7 +30,7 @@ class Advanced:
 
 
 class Integrator:
-    """A one-step method. Frozen: what it depends on is in its repr."""
+    """A one-step method. Frozen: what it depends on is in its fields."""
 
     damps_implicitly = False  # the damping of joints acts with the velocity at the end of the step
     damping_limit = math.inf  # stable while h d (M⁻¹)ᵢᵢ is less

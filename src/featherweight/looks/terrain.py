@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from featherweight.looks.shapes import Color
 from featherweight.looks.solids import Mesh, ball, box
 
 GROUND, THINGS = (0.86, 0.87, 0.88), (0.74, 0.69, 0.62)  # colours
+DRAWN = (Plane, Box, Sphere, Heightfield)
 MOST_POINTS = 150  # of a heightfield that are drawn along one axis
 
 
@@ -26,11 +29,18 @@ class Ground:
 
 
 def terrain_of(surfaces: Sequence[Surface], center: np.ndarray, size: float) -> list[Ground]:
-    """Surfaces near a place, within a square of that size [m]."""
-    return [_ground(surface, np.asarray(center), size) for surface in surfaces]
+    """Surfaces near a place, within a square of that size [m]. Those of other packages are left out, with a warning."""
+    others = sorted({type(surface).__name__ for surface in surfaces if type(surface) not in DRAWN})
+    if others:
+        known = ", ".join(kind.__name__ for kind in DRAWN)
+        warnings.warn(
+            f"ground: {', '.join(others)} cannot be drawn and is left out; surfaces that can be drawn are {known}",
+            stacklevel=2,
+        )
+    return [_ground(surface, np.asarray(center), size) for surface in surfaces if type(surface) in DRAWN]
 
 
-def _ground(surface: Surface, center: np.ndarray, size: float) -> Ground:
+def _ground(surface: Any, center: np.ndarray, size: float) -> Ground:
     if isinstance(surface, Plane):
         normal, point = np.array(surface.normal), np.array(surface.point)
         position = center - normal * (normal @ (center - point))
@@ -44,9 +54,7 @@ def _ground(surface: Surface, center: np.ndarray, size: float) -> Ground:
         return Ground(box(tuple(surface.size)).moved(rotation, np.array(place.position)), THINGS)
     if isinstance(surface, Sphere):
         return Ground(ball(surface.radius, 32).moved(np.eye(3), np.array(surface.center)), THINGS)
-    if isinstance(surface, Heightfield):
-        return Ground(_field(surface), GROUND)
-    raise TypeError(f"ground: expected a plane, box, sphere or heightfield, got {type(surface).__name__}")
+    return Ground(_field(surface), GROUND)
 
 
 def _field(field: Heightfield) -> Mesh:

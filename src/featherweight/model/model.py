@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 import functools
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from featherweight.errors import ModelError
+from featherweight.identity import Identity, identity
 from featherweight.joints import Fixed, Joint
 from featherweight.model.inertia import Inertia
 from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
@@ -22,7 +24,8 @@ from featherweight.model.tree import Tree, TreeJoint
 from featherweight.spatial import Force, RigidInertia, Transform, Vector
 
 # of a model: made again where they are needed
-NOT_COPIED = ("_kernels", "_entries", "_ranges", "over_floats", "independent_joints")
+NOT_COPIED = ("_kernels", "_entries", "_ranges", "over_floats", "independent_joints", "identity")
+FOR_PEOPLE = ("notes", "description")  # fields that say where the others come from
 
 
 @dataclass(frozen=True)
@@ -333,16 +336,16 @@ class Model:
         )
 
     @functools.cached_property
+    def identity(self) -> Identity:
+        """What the model is, but for texts that are meant for people: nothing else may shape a kernel."""
+        return identity(*(getattr(self, f.name) for f in fields(self) if f.init and f.name not in FOR_PEOPLE))
+
+    @property
     def fingerprint(self) -> str | None:
-        """All that dynamics depends on, as text: equal text, equal code. None with joints of other packages."""
-        if any(not type(j.kind).__module__.startswith("featherweight.") for j in self.joints):
-            return None
-        joints = [
-            (repr(j.kind), j.q, j.v, j.armature, j.damping, j.friction, j.stiffness, j.rest, j.rotor_inertia, j.spin)
-            for j in self.joints
-        ]
-        text = repr((self.parent, joints, self.X_tree, self.inertias, self.gravity_vector))
-        return f"{text} {self.parts!r} {list(self.parameters)}" if self.parameters else text
+        """A digest of everything in the model: equal for equal models, in every process. None with joints of other
+        packages."""
+        text = self.identity.everywhere
+        return text and hashlib.sha256(text.encode()).hexdigest()
 
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k not in NOT_COPIED}

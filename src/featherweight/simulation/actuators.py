@@ -17,7 +17,7 @@ from featherweight.scalar import where
 
 
 class Actuators:
-    """What stands between a controller and the joints. Frozen: what it depends on is in its repr."""
+    """What stands between a controller and the joints. Frozen: what it depends on is in its fields."""
 
     def check(self, model: Model) -> None:
         """Raise ValueError if this cannot drive the robot."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from math import prod
@@ -17,21 +18,42 @@ from featherweight.io import from_plain, to_plain
 from featherweight.model import Model, Placement
 
 MOST_BYTES = 500_000  # of robot or ground; a recording's head has room for twice that
+AGAIN = "dataclasses.replace(trajectory, ground=…)"
 ROW = "parameters"  # name of their array
 
 
 def facts_of(
     model: Model | None, ground: Sequence[Surface], parameters: Mapping[str, np.ndarray] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Robot, ground, and names and shapes of parameters for a file's head; None for what does not fit there or is not
-    ours."""
-    robot = None if model is None else _fitting(to_plain(model))
-    ours = all(getattr(contact, type(surface).__name__, None) is type(surface) for surface in ground)
+    """Robot, ground, and names and shapes of parameters for a file's head; None, with a warning, for what does not fit
+    there or has code that is not ours."""
+    robot = None
+    if model is not None:
+        plain = to_plain(model)
+        robot = _fitting(plain)
+        if plain is None:
+            _left_out(
+                f"the robot {model.name!r}", "it has a joint of another package", "Trajectory.load(path, model=…)"
+            )
+        elif robot is None:
+            _left_out(
+                f"the robot {model.name!r}", f"it takes more than {MOST_BYTES} bytes", "Trajectory.load(path, model=…)"
+            )
+    others = {type(s).__name__ for s in ground if getattr(contact, type(s).__name__, None) is not type(s)}
+    surfaces = None if others else _fitting([_plain(surface) for surface in ground])
+    if others:
+        _left_out("the ground", f"{', '.join(sorted(others))} is not a surface of featherweight.contact", AGAIN)
+    elif surfaces is None:
+        _left_out("the ground", f"it takes more than {MOST_BYTES} bytes", AGAIN)
     return {
         "robot": robot,
-        "ground": _fitting([_plain(surface) for surface in ground]) if ours else None,
+        "ground": surfaces,
         "parameters": [[name, list(np.shape(values))] for name, values in parameters.items()],
     }
+
+
+def _left_out(what: str, why: str, instead: str) -> None:
+    warnings.warn(f"{what} is not written into the file: {why}; states are. Give it again with {instead}", stacklevel=4)
 
 
 def in_a_row(parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -13,6 +13,7 @@ from featherweight.compiler.loop import Loop
 from featherweight.contact import ContactModel
 from featherweight.dynamics.evaluate import LARGEST
 from featherweight.errors import SimulationError
+from featherweight.identity import Identity, identity
 from featherweight.integrators import Integrator
 from featherweight.model import Model, Tree
 from featherweight.scalar import only_where, where
@@ -20,6 +21,7 @@ from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 
 NOT_CONVERGED, DIVERGED, BAD_CONTROL = 1.0, 2.0, 3.0  # of trajectory.Status
+MOST_TRACED = 16  # loops around code of others that are kept with a robot or a controller
 RECORDED = 2  # parts of the carry whose history is kept: q and v
 
 
@@ -34,18 +36,11 @@ class Means:
     contact: ContactModel | None = None
 
     @property
-    def key(self) -> tuple:
-        """Equal for equal loops; a controller is known by itself, and what is not ours by its class too."""
-        parts = (self.integrator, self.actuators, self.contact)
-        return self.given, *(repr(x) for x in parts), *(type(x) for x in parts)
-
-    @property
-    def fingerprint(self) -> str | None:
-        """The same in every process; None if it depends on code that is not ours."""
-        parts = (self.integrator, self.actuators, self.contact)
-        if self.control is not None or any(x is not None and not _is_ours(x) for x in parts):
-            return None
-        return f"{self.given} {parts!r}"
+    def identity(self) -> Identity:
+        """What shapes the step, by its fields; a controller by its function and how many numbers it takes."""
+        control = self.control
+        traced = control and (control.function, control.state.shape[-1:], control.parameters.shape[-1:])
+        return identity(self.given, self.integrator, self.actuators, self.contact, traced)
 
     def records(self, model: Model) -> list[tuple[int, ...]]:
         """Shapes of what is recorded in a step: forces; of contact, force, slip, depth, and (sweeps, residual); of an
@@ -57,7 +52,7 @@ class Means:
 
 def step_loop(model: Model, means: Means) -> Loop:
     """The loop for a model and what moves it, made once; one with a controller lives as long as the controller."""
-    key = ("loop", *means.key)
+    key = ("loop", means.identity)
     loops = model._kernels if means.control is None else means.control.loops.setdefault(model, {})
     loop = loops.get(key)
     if loop is None:
@@ -65,11 +60,15 @@ def step_loop(model: Model, means: Means) -> Loop:
             loop = loops.get(key)
             if loop is None:
                 loop = loops[key] = _make(model, means)
+                _forget(loops)
     return loop
 
 
-def _is_ours(x: Any) -> bool:
-    return type(x).__module__.startswith("featherweight.")
+def _forget(loops: dict[Any, Any]) -> None:
+    """Drop the oldest loop around code of others, where there are many: each new function or number makes one."""
+    traced = [key for key in loops if key[0] == "loop" and key[1].foreign]
+    if len(traced) > MOST_TRACED:
+        del loops[traced[0]]
 
 
 def _make(model: Model, means: Means) -> Loop:
@@ -104,10 +103,8 @@ def _make(model: Model, means: Means) -> Loop:
         ]
         return [q, v, clock, *rest, list(tau), *records], 0
 
-    fingerprint = None
-    if means.fingerprint is not None and model.fingerprint is not None:
-        limits = [joint.limits for joint in model.joints]
-        fingerprint = f"step {means.fingerprint} {model.contact_points} {limits} {model.fingerprint}"
+    whole = identity("step", means.identity.text, model)
+    fingerprint = None if means.identity.foreign else whole.everywhere
     return Loop("step", carry, forces, constants, means.records(model), function, RECORDED, fingerprint)
 
 

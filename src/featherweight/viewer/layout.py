@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from featherweight.contact import Plane, Surface
+from featherweight.identity import identity
 from featherweight.looks import Motion, Shape, bounds, motion_of, shapes_of
 from featherweight.looks.terrain import Ground, terrain_of
 from featherweight.simulation import Trajectory
@@ -95,7 +96,7 @@ def layout_of(trajectories: Sequence[Trajectory], labels: Sequence[str], rate: f
     low = np.min([low for low, _ in spans], axis=0) - [0, pitch * (len(spans) - 1), 0]
     high = np.max([high for _, high in spans], axis=0)
     middle, width = (low + high) / 2, float(np.linalg.norm(high - low))
-    level = {repr(surface): surface for one in trajectories for surface in one.ground if _is_level(surface)}
+    level = {identity(surface): surface for one in trajectories for surface in one.ground if _is_level(surface)}
     shared = tuple(terrain_of(list(level.values()), middle, 3 * width))
     return Layout(tuple(actors), shared, size, middle + 0.8 * width * _direction(high - low), middle)
 
@@ -112,7 +113,7 @@ def _direction(extent: np.ndarray) -> np.ndarray:
 
 def _is_level(surface: Surface) -> bool:
     """Is it a plane that looks the same from everywhere on it? Robots beside each other can share it."""
-    return isinstance(surface, Plane) and tuple(surface.normal) == (0.0, 0.0, 1.0)
+    return type(surface) is Plane and tuple(surface.normal) == (0.0, 0.0, 1.0)
 
 
 def _size(motion: Motion, look: Sequence[Shape]) -> float:
