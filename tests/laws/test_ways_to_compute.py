@@ -147,7 +147,9 @@ def exact(model: fw.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[
     forward = algorithms.coupled_forward_dynamics if t.coupled else algorithms.forward_dynamics
     hybrid = algorithms.coupled_hybrid_dynamics if t.coupled else algorithms.hybrid_dynamics
     answer["forward_dynamics"] = forward(t, q, v, a, None)[0]
-    answer["hybrid_dynamics"] = hybrid(t, q, v, a, a, [joint.body for joint in model.joints[1::2]], None)[:2]
+    answer["hybrid_dynamics"] = hybrid(
+        t, q, v, a, a, dict.fromkeys((joint.body for joint in model.joints[1::2]), True), None
+    )[:2]
     points = [(4, Vector(0, 0, 0)), (3, Vector(*XYZ).lift(mpmath.mpf))]
     answer["delassus"] = algorithms.delassus(t, q, points)
     answer["operational_inertia"] = algorithms.operational_inertia(t, q, [(1, place)], "body")[0]

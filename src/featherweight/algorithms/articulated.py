@@ -18,7 +18,7 @@ def joint_inertia(IA: ArticulatedInertia, S: Sequence[Motion], joint: TreeJoint)
     D = [[s.dot(U_k) for U_k in U] for s in S]
     for k, armature in enumerate(joint.armature):
         D[k][k] = D[k][k] + armature
-    return U, factor(D)
+    return U, factor(D, joint.held)
 
 
 def parent_columns(X: Transform, U: Sequence[Force], joint: TreeJoint) -> list[Force]:
@@ -68,9 +68,9 @@ def felt_beyond(
     IA: ArticulatedInertia, S: Sequence[Motion], U: Sequence[Force], D: Factored, joint: TreeJoint
 ) -> ArticulatedInertia:
     """I^a = I^A - U D⁻¹ Uᵀ: what is left of a body's inertia across its free joint. Along the joint nothing is left,
-    I^a S = 0, unless a motor's inertia is in D."""
+    I^a S = 0, unless a motor's inertia is in D, or the joint is held."""
     Ia = IA.minus_outer(D.right_divide(U), U)
-    if all(map(is_zero, joint.armature)):
+    if joint.held is None and all(map(is_zero, joint.armature)):
         for s in S:
             Ia = Ia.without(s)
     return Ia

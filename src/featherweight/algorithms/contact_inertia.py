@@ -126,7 +126,15 @@ def joint_answers(
 ) -> list[Any]:
     """What each joint does if its parent rests, for forces τ at all joints, and forces on the bodies in their frames:
     they are carried to the root, y = D⁻¹ t."""
+    return answers_and_forces(tree, bodies, tau, forces)[0]
+
+
+def answers_and_forces(
+    tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any], forces: Sequence[Force] | None = None
+) -> tuple[list[Any], list[Any]]:
+    """y = D⁻¹ t of `joint_answers`, and t, the force that comes to act at each joint."""
     y: list[Any] = [0] * tree.nv
+    at_joints: list[Any] = [0] * tree.nv
     p = tree.per_body()  # what the joints on a body hand on to it
     bodies_on = tree.bodies_on()
     pushed: dict[int, list[int]] = {first: [] for first in bodies_on}  # such bodies, by their own joint
@@ -141,7 +149,7 @@ def joint_answers(
         t = tau[joint.v]
         for j in own:
             t = [x - s.dot(p[j]) for x, s in zip(t, bodies.S[j], strict=True)]
-        y[joint.v] = bodies.D[i].solve(t)
+        at_joints[joint.v], y[joint.v] = t, bodies.D[i].solve(t)
         if parent > 0:
             pushes = {i: combine(bodies.U[i], y[joint.v])}
             for j in own:
@@ -151,7 +159,7 @@ def joint_answers(
                 p[parent] = felt if p[parent] is None else p[parent] + felt
             if joint.spin is not None:
                 p[parent] = p[parent] + joint.spin * y[joint.v.start]
-    return y
+    return y, at_joints
 
 
 def by_body(tree: Tree, y: Sequence[Any]) -> dict[int, list[Any]]:
@@ -162,7 +170,15 @@ def by_body(tree: Tree, y: Sequence[Any]) -> dict[int, list[Any]]:
 def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]], world: Motion | None = None) -> list[Any]:
     """M⁻¹ Jᵀ f from the answers y = D⁻¹ t of the joints on the way to the root: one outward pass over all joints. The
     world may accelerate."""
+    return response_and_drag(tree, bodies, y, world)[0]
+
+
+def response_and_drag(
+    tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]], world: Motion | None = None
+) -> tuple[list[Any], list[Any]]:
+    """`response`, and what holds each joint back because its parent moves: D a = t - drag."""
     a: list[Any] = [0] * tree.nv
+    drag: list[Any] = [0] * tree.nv
     A = tree.per_body(Motion.zero() if world is None else world)
     bodies_on, apart = tree.bodies_on(), tree.unjoined or tree
     for i, parent, joint in tree.outward():
@@ -172,6 +188,7 @@ def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]], world
             if joint.spin is not None:
                 felt[0] = felt[0] + A[parent].dot(joint.spin)
             answer = y.get(i, [0] * len(felt))
+            drag[joint.v] = felt
             a[joint.v] = [y - x for y, x in zip(answer, bodies.D[i].solve(felt), strict=True)]
         A[i] = A_rigid + combine(bodies.S_own[i], a[apart.joints[i].v])
-    return a
+    return a, drag

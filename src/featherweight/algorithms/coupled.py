@@ -6,15 +6,20 @@ coordinates by themselves. Articulated bodies do not; there, joints that share c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from featherweight.algorithms.articulated import articulated_bodies
-from featherweight.algorithms.contact_inertia import by_body, joint_answers, response
-from featherweight.algorithms.factorization import factorize
+from featherweight.algorithms.contact_inertia import (
+    answers_and_forces,
+    by_body,
+    joint_answers,
+    response,
+    response_and_drag,
+)
 from featherweight.algorithms.inverse_dynamics import inverse_dynamics
-from featherweight.algorithms.mass_matrix import mass_matrix
 from featherweight.model import Tree, joined
+from featherweight.scalar import where
 from featherweight.spatial import Force
 
 
@@ -36,25 +41,34 @@ def coupled_hybrid_dynamics(
     v: Sequence[Any],
     tau: Sequence[Any],
     a: Sequence[Any],
-    prescribed: Collection[int],
+    prescribed: Mapping[int, Any],
     f_ext: Sequence[Force] | None,
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """All forces and all accelerations, where the joints of the bodies `prescribed` move as `a` says; pivots.
 
-    With f for free and p for prescribed coordinates, M_ff a_f = τ_f - c_f - M_fp a_p. To prescribe a joint prescribes
-    the coordinate that it shares. M is formed: for n coordinates at most d deep that costs n d, and n d² to factor it.
+    With ã for accelerations that are given, and zeros, a = ã + Δ, where only the others answer with Δ to what is left
+    of the forces, τ - M ã - c. To prescribe a joint prescribes the coordinate that it shares.
     """
-    given = {d for i in prescribed for d in tree.joints[i].dofs}
-    free = [d for d in range(tree.nv) if d not in given]
-    a = [a[d] if d in given else 0 for d in range(tree.nv)]
-    held, _ = inverse_dynamics(tree, q, v, a, f_ext)  # τ if nothing else accelerates
-    M = mass_matrix(tree, q)
-    factors = factorize([[M[r][c] for c in free] for r in free])
-    for d, x in zip(free, factors.solve([tau[d] - held[d] for d in free]), strict=True):
-        a[d] = x
+    given: dict[int, Any] = {}
+    for i, condition in prescribed.items():
+        for d in tree.joints[i].dofs:
+            given[d] = given.get(d, False) | condition
+    leaders = {i: given[joint.v.start] for i, joint in enumerate(tree.joints) if i and joint.v.start in given}
+    first = [where(given[d], a[d], 0) if d in given else 0 for d in range(tree.nv)]
+    held, _ = inverse_dynamics(tree, q, v, first, f_ext)  # τ if nothing else accelerates
+    whole = joined(tree.held(leaders))
+    bodies = articulated_bodies(whole, q, pushed=False)
+    y, t = answers_and_forces(whole, bodies, [t - b for t, b in zip(tau, held, strict=True)])
+    answer, drag = response_and_drag(whole, bodies, by_body(whole, y))
+    a = [first[d] + answer[d] for d in range(tree.nv)]
     forces = list(tau)
-    for r in given:
-        forces[r] = held[r]
-        for c in free:
-            forces[r] = forces[r] + M[r][c] * a[c]
-    return forces, a, factors.d
+    for i, joint in enumerate(whole.joints):
+        for k, d in enumerate(joint.dofs):
+            if d in given:  # what it takes that this coordinate does not answer: D Δ + drag - t
+                needed = drag[d] - t[d]
+                for j, other in enumerate(joint.dofs):
+                    if j != k:
+                        needed = needed + bodies.D[i].between(k, j) * answer[other]
+                forces[d] = tau[d] + where(given[d], needed, 0)
+    pivots = [pivot for on_joint in whole.bodies_on().values() for pivot in bodies.D[on_joint[0]].d]
+    return forces, a, pivots

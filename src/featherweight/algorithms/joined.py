@@ -25,6 +25,7 @@ class Felt:
         n = coordinates.stop - coordinates.start
         self.D: list[list[Any]] = [[0] * n for _ in range(n)]  # the lower triangle
         self.U = [Force.zero()] * n
+        self.held: list[Any] = [False] * n
         self.inertias: list[ArticulatedInertia] = []
 
     def add_axis(self, k: int, p: Force, way: Sequence[tuple[Transform, Sequence[Motion], int]]) -> None:
@@ -82,6 +83,8 @@ def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any], pushed: bool) ->
             on_joint.add_axis(k, IC @ s, way)
         for k, armature in enumerate(joint.armature, own):
             on_joint.add_armature(k, armature)
+        for k, held in enumerate(joint.held or (), own):
+            on_joint.held[k] = held
         if joint.spin is not None:
             place = (Transform.identity(), ()) if carrier == base else (X[carrier], S[carrier])
             on_joint.add_rotor(own, joint.spin, *place)
@@ -92,7 +95,7 @@ def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any], pushed: bool) ->
             beyond[carrier] = IC if beyond[carrier] is None else beyond[carrier] + IC
         bodies = bodies_on[whole.start]
         if i == bodies[0]:
-            factors = factor(on_joint.D)
+            factors = factor(on_joint.D, None if all(h is False for h in on_joint.held) else on_joint.held)
             for j in bodies:
                 D[j] = factors
                 if pushed or j == i:

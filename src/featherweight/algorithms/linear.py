@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from featherweight.scalar import reciprocal
+from featherweight.scalar import reciprocal, where
 from featherweight.spatial import Force, Motion, Vector
 
 Column = TypeVar("Column", Motion, Force)
@@ -27,11 +27,16 @@ def is_zero(x: Any) -> bool:
 
 @dataclass(frozen=True)
 class Factored:
-    """L (unit lower triangle, by rows), the pivots d and their reciprocals."""
+    """L (unit lower triangle, by rows), the pivots d and their reciprocals; and D itself, its lower triangle."""
 
     L: list[list[Any]]
     d: list[Any]
     d_inverse: list[Any]
+    D: Sequence[Sequence[Any]]
+
+    def between(self, i: int, j: int) -> Any:
+        """D_ij."""
+        return self.D[max(i, j)][min(i, j)]
 
     def solve(self, b: Sequence[Any]) -> list[Any]:
         """D⁻¹ b."""
@@ -63,8 +68,15 @@ class Factored:
         return [Force(Vector(*(m[j] for m in moment)), Vector(*(f[j] for f in force))) for j in range(len(U))]
 
 
-def factor(D: Sequence[Sequence[Any]]) -> Factored:
-    """The factors of a symmetric positive definite matrix; only the lower triangle is read."""
+def factor(D: Sequence[Sequence[Any]], held: Sequence[Any] | None = None) -> Factored:
+    """The factors of a symmetric positive definite matrix; only the lower triangle is read.
+
+    Coordinates that are `held` do not answer: their rows and columns are left out, and D⁻¹ b is zero there.
+    """
+    if held is not None:
+        answers = factor([[_left_out(D, held, i, j) for j in range(i + 1)] for i in range(len(D))])
+        inverse = [where(h, 0, x) for h, x in zip(held, answers.d_inverse, strict=True)]
+        return Factored(answers.L, answers.d, inverse, D)
     n = len(D)
     L: list[list[Any]] = [[0] * n for _ in range(n)]
     d: list[Any] = [0] * n
@@ -82,4 +94,10 @@ def factor(D: Sequence[Sequence[Any]]) -> Factored:
             s = s - Ld_k * L_ik
         d[i] = s
         d_inverse[i] = reciprocal(s)
-    return Factored(L, d, d_inverse)
+    return Factored(L, d, d_inverse, D)
+
+
+def _left_out(D: Sequence[Sequence[Any]], held: Sequence[Any], i: int, j: int) -> Any:
+    if i == j:
+        return D[i][i]
+    return where(held[i], 0, where(held[j], 0, D[i][j]))

@@ -59,16 +59,20 @@ class ContactModel:
         if not model.contact_points:
             raise ValueError(f"contact: {model.name!r} has no contact points; add some with Builder.add_contact_point")
 
-    def state_size(self, model: Model) -> int:
+    def points(self, model: Model) -> int:
+        """How many points may touch something."""
+        return len(model.contact_points)
+
+    def state_size(self, model: Model, limits: bool) -> int:
         """How many numbers are carried from step to step."""
         raise NotImplementedError
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True,
+        state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True, limits: bool = True,
     ) -> Outcome:  # fmt: skip
-        """One step of the robot with contact, over any scalar; `memory` is what the integrator carries on. Where it is
-        not `going`, nobody looks at the result."""
+        """One step of the robot with contact and, if `limits`, within the limits of its joints, over any scalar;
+        `memory` is what the integrator carries on. Where it is not `going`, nobody looks at the result."""
         raise NotImplementedError
 
     @property
@@ -118,9 +122,9 @@ def meetings(contact: ContactModel, model: Model, tree: Tree, X_0: Sequence[Tran
     return found
 
 
-def per_point(model: Model, meetings: Sequence[Meeting], values: Sequence[Any], first: Any, join: Any) -> list[Any]:
-    """Values of the meetings, joined for each point."""
-    result = [first for _ in model.contact_points]
+def per_point(points: int, meetings: Sequence[Meeting], values: Sequence[Any], first: Any, join: Any) -> list[Any]:
+    """Values of the meetings, joined for each of so many points."""
+    result = [first for _ in range(points)]
     for meeting, value in zip(meetings, values, strict=True):
         result[meeting.point] = join(result[meeting.point], value)
     return result

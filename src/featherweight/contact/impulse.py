@@ -35,6 +35,7 @@ from typing import Any
 from featherweight import algorithms
 from featherweight.contact.contact_model import NONE, ContactModel, Meeting, Outcome, meetings, per_point
 from featherweight.contact.joint_rows import DryFriction, Limit, Row, dry_friction_of, limits_of
+from featherweight.contact.limits import takes_impulses
 from featherweight.contact.solver import Solver, dofs_of
 from featherweight.integrators import SemiImplicit, Variational
 from featherweight.integrators.integrator import Advanced, predicted
@@ -87,15 +88,11 @@ class Impulse(ContactModel):
     def check(self, model: Model, integrator: Any) -> None:
         super().check(model, integrator)
         limits_of(model)  # limits that contradict each other are refused
-        if not isinstance(integrator, (SemiImplicit, Variational)):
+        if not takes_impulses(integrator):
+            own = isinstance(integrator, SemiImplicit)
             raise ValueError(
                 "integrator: impulses act at the end of a semi-implicit step or of a variational one, got "
-                f"{integrator!r}"
-            )
-        if isinstance(integrator, SemiImplicit) and _has_own_step(integrator):
-            raise ValueError(
-                f"integrator: impulses are a part of the semi-implicit step itself, so the step of {integrator!r}, a "
-                "subclass of SemiImplicit, would be ignored; use SemiImplicit(), or springs (SpringDamper)"
+                f"{integrator!r}{', whose own step would be ignored' if own else ''}"
             )
         if self.dry_friction == "rows" and not isinstance(integrator, SemiImplicit):
             raise ValueError(
@@ -103,23 +100,24 @@ class Impulse(ContactModel):
                 f"{integrator!r}; leave it as damping there"
             )
 
-    def state_size(self, model: Model) -> int:
-        return 3 * len(model.contact_points) * len(self.surfaces) + len(self._rows(model))
+    def state_size(self, model: Model, limits: bool) -> int:
+        return 3 * len(model.contact_points) * len(self.surfaces) + len(self._rows(model, limits))
 
-    def _rows(self, model: Model) -> list[Limit | DryFriction]:
+    def _rows(self, model: Model, limits: bool) -> list[Limit | DryFriction]:
         """Limits of coordinates, and then dry friction of degrees of freedom."""
-        return [*limits_of(model), *(dry_friction_of(model) if self.dry_friction == "rows" else ())]
+        own = limits_of(model) if limits else ()
+        return [*own, *(dry_friction_of(model) if self.dry_friction == "rows" else ())]
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True,
+        state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True, limits: bool = True,
     ) -> Outcome:  # fmt: skip
         step: Advanced | None = None
         if isinstance(integrator, Variational):  # the step first: impulses act where it ends
             step = integrator.advance(tree, q, v, tau, h, None, memory)
             q = step.q
         met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
-        rows = [row.at(self, tree, q, h) for row in self._rows(model)]
+        rows = [row.at(self, tree, q, h) for row in self._rows(model, limits)]
         touching = [m.z <= 0 if dofs_of(tree, m.body) else False for m in met]
         if step is not None:
             solved, free = tree, step.v
@@ -131,7 +129,7 @@ class Impulse(ContactModel):
             a, _ = dynamics(solved, q, v, forces, None)
             free = predicted(tree, v, a, h)
         some: Any = False
-        for one in (*touching, *(row.acts for row in rows)):
+        for one in (*touching, *(row.needed(free) for row in rows)):
             some = some | one
         some = some & going  # a lane that has failed must not cost sweeps
         n, nc = len(state), len(met)
@@ -150,11 +148,12 @@ class Impulse(ContactModel):
         world = [m.frame.transposed_times(Vector(*impulses[3 * k : 3 * k + 3])) * per_h for k, m in enumerate(met)]
         if step is not None:
             step = replace(step, state=integrator.disturbed(tree, step.state, some))
+        points = self.points(model)
         return Outcome(
             new_q, new_v, list(impulses),
-            per_point(model, met, world, Vector.zero(), lambda x, y: x + y),
-            per_point(model, met, slips, 0.0, maximum),
-            per_point(model, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
+            per_point(points, met, world, Vector.zero(), lambda x, y: x + y),
+            per_point(points, met, slips, 0.0, maximum),
+            per_point(points, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
             turns, sqrt(residual), residual <= self.tolerance * self.tolerance,
             NONE if step is None else step,
         )  # fmt: skip
@@ -179,10 +178,6 @@ class Impulse(ContactModel):
         for row in rows:
             fastest = where(row.acts, maximum(fastest, -row.sign * v[row.dof]), fastest)
         return tree.damped(v, h, fastest)
-
-
-def _has_own_step(integrator: SemiImplicit) -> bool:
-    return any(getattr(type(integrator), name) is not getattr(SemiImplicit, name) for name in ("step", "advance"))
 
 
 def _faster(speed: Any, m: Meeting, tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:

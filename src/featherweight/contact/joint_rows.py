@@ -13,6 +13,7 @@ import numpy as np
 from featherweight.model import JointInfo, Model, Tree
 from featherweight.scalar import maximum, minimum, where
 
+BEYOND = 1e-6  # [rad or m] by which a joint may be beyond its end before it is told of
 REACH = 50.0  # velocity [rad/s or m/s] with which a joint may come to its end in a step
 
 
@@ -31,6 +32,10 @@ class Row:
     most: Any
     yields: float = 0.0  # to a change of its impulse, as a part of its mobility
 
+    def needed(self, v: Sequence[Any]) -> Any:
+        """Whether it takes an impulse if the velocities are v without one."""
+        return True if self.acts is True else self.acts & (self.sign * v[self.dof] < self.wanted)
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -41,6 +46,11 @@ class Limit:
     coordinate: int
     lower: float
     upper: float
+    joint: str
+
+    def is_beyond(self, x: Any) -> Any:
+        """Whether a coordinate is beyond its end, by more than rounding."""
+        return (x < self.lower - BEYOND) | (x > self.upper + BEYOND)
 
     def at(self, settings: Any, tree: Tree, q: Sequence[Any], h: Any) -> Row:
         """The row of the nearer end, if that can be reached within the step: a joint may come as far as its end and no
@@ -49,7 +59,7 @@ class Limit:
         low = x - self.lower < self.upper - x
         gap = where(low, x - self.lower, self.upper - x)
         recover = minimum(settings.recovery * (-gap - settings.slop), settings.recovery_speed)
-        wanted = where(gap > 0, -gap / h, maximum(recover, 0.0))
+        wanted = where(gap > 0, -gap * (1.0 / h), maximum(recover, 0.0))
         return Row(self.dof, self.body, gap <= REACH * h, where(low, 1.0, -1.0), wanted, 0.0, math.inf)
 
 
@@ -101,7 +111,7 @@ def _limits(model: Model) -> list[Limit]:
         if joint.kind.nv == 1 and len(np.ravel(joint.limits.lower)) == 1:
             lower, upper = _bounds(model, joint)
             if lower > -math.inf or upper < math.inf:
-                rows.append(Limit(joint.v.start, joint.body, joint.q.start, lower, upper))
+                rows.append(Limit(joint.v.start, joint.body, joint.q.start, lower, upper, joint.name))
     return rows
 
 
@@ -115,7 +125,7 @@ def _bounds(model: Model, leader: JointInfo) -> tuple[float, float]:
             lower, upper = max(lower, min(ends)), min(upper, max(ends))
             if lower > upper:
                 raise ValueError(
-                    f"contact: the limits of joint {joint.name!r}, which follows {leader.name!r}, leave that no place: "
+                    f"limits: those of joint {joint.name!r}, which follows {leader.name!r}, leave that no place: "
                     f"it would have to be above {lower:g} and below {upper:g}; correct the limits of one of them"
                 )
     return lower, upper

@@ -15,6 +15,8 @@ import numpy as np
 from featherweight import algorithms
 from featherweight.compiler.arguments import as_array
 from featherweight.contact.contact_model import ContactModel, Meeting, Outcome, meetings, per_point
+from featherweight.contact.joint_rows import limits_of
+from featherweight.contact.limits import Limited, limited_step
 from featherweight.model import Model, Tree
 from featherweight.scalar import maximum, sqrt, when, where
 from featherweight.spatial import Force, Motion, Vector
@@ -55,12 +57,13 @@ class SpringDamper(ContactModel):
             if not isinstance(value, (int, float)) or not 0 < value < math.inf:
                 raise ValueError(f"{name}: expected a number > 0, got {value!r}")
 
-    def state_size(self, model: Model) -> int:
-        return 3 * len(model.contact_points) * len(self.surfaces)
+    def state_size(self, model: Model, limits: bool) -> int:
+        own = 3 * len(model.contact_points) * len(self.surfaces)
+        return own + (len(limits_of(model)) if limits else 0)
 
     def step(
         self, model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
-        state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True,
+        state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True, limits: bool = True,
     ) -> Outcome:  # fmt: skip
         met, forces, deflections, slips = self._forces(model, tree, q, v, h, state)
         kept = [Vector(*deflections[3 * k : 3 * k + 3]) for k in range(len(met))]
@@ -69,13 +72,18 @@ class SpringDamper(ContactModel):
             own_met, own, *_ = self._forces(model, tree, q, v, None, [x for u in kept for x in u])
             return _on_bodies(tree, own_met, own)
 
-        free = integrator.advance(tree, q, v, tau, h, external, memory)
+        points, ends = self.points(model), state[len(deflections) :]
+        if limits:
+            after = limited_step(model, tree, integrator, q, v, tau, h, external, ends, memory, going)
+        else:
+            free = integrator.advance(tree, q, v, tau, h, external, memory)
+            after = Limited(free.q, free.v, [], True, free)
         return Outcome(
-            free.q, free.v, deflections,
-            per_point(model, met, forces, Vector.zero(), lambda x, y: x + y),
-            per_point(model, met, slips, 0.0, maximum),
-            per_point(model, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
-            0.0, 0.0, True, free,
+            after.q, after.v, [*deflections, *after.impulses],
+            per_point(points, met, forces, Vector.zero(), lambda x, y: x + y),
+            per_point(points, met, slips, 0.0, maximum),
+            per_point(points, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
+            0.0, 0.0, after.converged, after.free,
         )  # fmt: skip
 
     def _forces(

@@ -37,7 +37,7 @@ def _mass(model: Model, tree: Tree, x: Scalars) -> Results:
 
 
 def _hybrid(model: Model, tree: Tree, x: Scalars, prescribed: tuple[int, ...]) -> Results:
-    arguments = (x["q"], x["v"], x["tau"], x["a"], prescribed, wrenches(x.get("f_ext")))
+    arguments = (x["q"], x["v"], x["tau"], x["a"], dict.fromkeys(prescribed, True), wrenches(x.get("f_ext")))
     if tree.coupled:
         tau, a, pivots = algorithms.coupled_hybrid_dynamics(tree, *arguments)
         return [tau, a], pivots

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -127,6 +127,15 @@ class Tree:
             joints.append(replace(joint, place=joint.joint.place_after(q[joint.q], d[joint.v], q_after[joint.q])))
         return replace(self, joints=tuple(joints))
 
+    def held(self, bodies: Mapping[int, Any]) -> Tree:
+        """The same tree, whose joints of these bodies do not answer to forces where a condition holds."""
+        if not bodies:
+            return self
+        joints = list(self.joints)
+        for i, condition in bodies.items():
+            joints[i] = replace(joints[i], held=(condition,) * len(joints[i].dofs))
+        return replace(self, joints=tuple(joints))
+
     def without_gravity(self) -> Tree:
         """The same tree far from everything."""
         return replace(self, gravity=Vector.zero())
@@ -174,6 +183,7 @@ class TreeJoint:
     stiffness: tuple[Any, ...] = ()
     rest: tuple[Any, ...] = ()
     spin: Force | None = None
+    held: tuple[Any, ...] | None = None  # where its degrees of freedom do not answer to forces; None: they do
     place: Sequence[Any] | None = None  # what X_J is made of where it is asked for, in place of q, if that is known
 
     @property

@@ -15,12 +15,15 @@ import numpy as np
 from featherweight.compiler.arguments import as_array, batch_shape
 from featherweight.compiler.loop import Loop
 from featherweight.contact import ContactModel, SpringDamper, Surface
+from featherweight.contact.joint_rows import limits_of
+from featherweight.contact.limits import JointLimits, takes_impulses
 from featherweight.dynamics import mass_matrix
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.integrators import NAMES, Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
+from featherweight.simulation.limits import warn_if_beyond
 from featherweight.simulation.step import Means, step_loop
 from featherweight.simulation.trajectory import Status
 
@@ -85,6 +88,7 @@ def problem(
     actuators: Any,
     every: Any,
     parameters: Mapping[str, Any] | None,
+    limits: Any,
 ) -> Problem:
     """Check everything; ValueError or TypeError that names the argument."""
     method = _checked(model, steps, dt, integrator, actuators, every)
@@ -93,6 +97,12 @@ def problem(
             raise TypeError(f"contact: expected one of featherweight.contact, got {type(contact).__name__}")
         contact.check(model, method)
     model.need_numbers("simulation")
+    if not isinstance(limits, bool):
+        raise TypeError(f"limits: expected True or False, got {limits!r}")
+    limited = limits and bool(limits_of(model))
+    acts = limited and takes_impulses(method)
+    if acts and contact is None:
+        contact = JointLimits()
     names, ranks = ["q", "v"], [1, 1]
     arrays = [as_array("q", q, (model.nq,), "nq"), as_array("v", v, (model.nv,), "nv")]
     if tau is not None:
@@ -127,15 +137,19 @@ def problem(
     if memory := method.state_size(model.over_floats):
         carry.append(np.zeros((count, memory)))
     if contact is not None:
-        carry.append(np.zeros((count, contact.state_size(model))))
+        carry.append(np.zeros((count, contact.state_size(model, acts))))
         if isinstance(contact, SpringDamper) and count and not parameters:
             contact.warn_if_stiff(model, carry[0][0], dt)
+    if limited:
+        warn_if_beyond(model, carry[0], acts)
+        if not acts:
+            carry.append(np.full((count, 2), -1.0))
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
     _warn_if_stiff(model, method, dt, carry[0], parameters)
     by_python = control is not None and own is None
-    means = Means(method, tau is not None or by_python, own, actuators, contact)
+    means = Means(method, tau is not None or by_python, own, actuators, contact, acts, limited and not acts)
     return Problem(
         model, float(dt), int(steps), int(every), batch, step_loop(model, means), tuple(means.records(model)),
         control if by_python else None, tuple(carry), tuple(given), tuple(constants),

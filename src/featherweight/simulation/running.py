@@ -17,6 +17,7 @@ from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.keeping import Keeper
+from featherweight.simulation.limits import warn_if_passed
 from featherweight.simulation.problem import Control, problem
 from featherweight.simulation.progress import Progress
 from featherweight.simulation.python_run import python_run
@@ -47,6 +48,7 @@ def rollout(
     contact: Any = None,
     integrator: str | Integrator = "semi_implicit",
     actuators: Actuators | None = None,
+    limits: bool = True,
     record_every: int = 1,
     parameters: Mapping[str, Any] | None = None,
     progress: bool = False,
@@ -68,6 +70,8 @@ def rollout(
         contact: contact model.
         integrator: "semi_implicit", "rk4", "variational", or an integrator.
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
+        limits: joints stay within their limits of position, in semi-implicit and variational steps; other integrators
+            warn of the first step beyond one. Limits of velocity never act, those of effort by `actuators`.
         record_every: keep every so many states; divides `steps`.
         parameters: arrays (…) for constants that were declared when the model was built, by name.
         progress: show a bar.
@@ -77,9 +81,12 @@ def rollout(
     Returns:
         A `Trajectory` with batch axes first.
     """
-    what = problem(model, q, v, steps, dt, tau, control, contact, integrator, actuators, record_every, parameters)
+    what = problem(
+        model, q, v, steps, dt, tau, control, contact, integrator, actuators, record_every, parameters, limits
+    )
     run = Run(what) if what.control is None else python_run(what)
     _drive(run, progress, file)
+    _warn(run)
     return run.trajectory()
 
 
@@ -94,6 +101,7 @@ def simulate(
     contact: Any = None,
     integrator: str | Integrator = "semi_implicit",
     actuators: Actuators | None = None,
+    limits: bool = True,
     record_every: int = 1,
     progress: bool = False,
     parameters: Mapping[str, Any] | None = None,
@@ -115,6 +123,8 @@ def simulate(
         contact: contact model.
         integrator: "semi_implicit", "rk4", "variational", or an integrator.
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
+        limits: joints stay within their limits of position, in semi-implicit and variational steps; other integrators
+            warn of the first step beyond one. Limits of velocity never act, those of effort by `actuators`.
         record_every: keep every so many states.
         progress: show a bar.
         parameters: numbers for constants that were declared when the model was built, by name.
@@ -131,11 +141,14 @@ def simulate(
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")
-    what = problem(model, q, v, steps, dt, None, control, contact, integrator, actuators, record_every, parameters)
+    what = problem(
+        model, q, v, steps, dt, None, control, contact, integrator, actuators, record_every, parameters, limits
+    )
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
     run = Run(what) if what.control is None else python_run(what)
     _drive(run, progress, file, None if watch is None else Watcher(watch, what))
+    _warn(run)
     trajectory = run.trajectory()
     status = Status(int(trajectory.status))
     if status is not Status.OK:
@@ -144,6 +157,12 @@ def simulate(
         failure = ConvergenceError if status is Status.NOT_CONVERGED else SimulationError
         raise failure(message, trajectory, run.last_states())
     return trajectory
+
+
+def _warn(run: Run) -> None:
+    names = [a.name for a in run.problem.loop.kernel.inputs]
+    if "passed" in names:
+        warn_if_passed(run.problem.model, run.now[names.index("passed")], run.problem.dt)
 
 
 def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watcher: Watcher | None = None) -> None:

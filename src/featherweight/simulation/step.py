@@ -11,6 +11,7 @@ import numpy as np
 from featherweight.compiler import Argument, Node, compiling
 from featherweight.compiler.loop import Loop
 from featherweight.contact import ContactModel
+from featherweight.contact.joint_rows import limits_of
 from featherweight.dynamics.evaluate import LARGEST
 from featherweight.errors import SimulationError
 from featherweight.identity import Identity, identity
@@ -34,18 +35,20 @@ class Means:
     control: Compiled | None = None
     actuators: Actuators | None = None
     contact: ContactModel | None = None
+    limits: bool = False  # of joints act
+    watched: bool = False  # limits of joints do not act, but it is written down when one is passed
 
     @property
     def identity(self) -> Identity:
         """What shapes the step, by its fields; a controller by its function and how many numbers it takes."""
         control = self.control
         traced = control and (control.function, control.state.shape[-1:], control.parameters.shape[-1:])
-        return identity(self.given, self.integrator, self.actuators, self.contact, traced)
+        return identity(self.given, self.integrator, self.actuators, self.contact, self.limits, self.watched, traced)
 
     def records(self, model: Model) -> list[tuple[int, ...]]:
         """Shapes of what is recorded in a step: forces; of contact, force, slip, depth, and (sweeps, residual); of an
         integrator that solves equations, (iterations, residual)."""
-        points = len(model.contact_points) if self.contact is not None else 0
+        points = self.contact.points(model) if self.contact is not None else 0
         solved = 2 if self.integrator.solves else 0
         return [(model.nv,), (points, 3), (points,), (points,), (2 if points else 0,), (solved,)]
 
@@ -83,7 +86,9 @@ def _make(model: Model, means: Means) -> Loop:
     if memory := means.integrator.state_size(model.over_floats):
         carry.append(Argument("memory", (memory,), "n"))
     if contact is not None:
-        carry.append(Argument("contact", (contact.state_size(model),), "n"))
+        carry.append(Argument("contact", (contact.state_size(model, means.limits),), "n"))
+    if means.watched:
+        carry.append(Argument("passed", (2,), "2"))
     if control is not None:
         carry.append(Argument("x", control.state.shape[-1:], "n"))
         constants.append(Argument("p", control.parameters.shape[-1:], "m"))
@@ -96,7 +101,8 @@ def _make(model: Model, means: Means) -> Loop:
         tau = asked if means.actuators is None else means.actuators.forces(model, x["v"], asked)
         (q, v, clock), extra, records = _step(model, tree, means, x, tau, abs(_sum(asked)) <= LARGEST)
         going = clock[1] == 0
-        kept = [*extra, *([x_after] if control is not None else [])]
+        passed = [_passed(model, q, clock, x["passed"])] if means.watched else []
+        kept = [*extra, *passed, *([x_after] if control is not None else [])]
         rest = [
             after if own.name == "memory" else tree.chosen(going, after, x[own.name])  # a lane at rest needs no memory
             for own, after in zip(carry[3:], kept, strict=True)
@@ -156,11 +162,14 @@ def _step(
         new_q, new_v = free.q, free.v
     else:
         with only_where(going):
-            outcome = means.contact.step(model, tree, means.integrator, q, v, tau, dt, x["contact"], memory, going)
+            outcome = means.contact.step(
+                model, tree, means.integrator, q, v, tau, dt, x["contact"], memory, going, means.limits
+            )
         new_q, new_v, converged, free = outcome.q, outcome.v, outcome.converged, outcome.free
         extra = [outcome.state]
         force = [number for vector in outcome.force for number in vector]
-        records = [force, outcome.slip, outcome.depth, [outcome.iterations, outcome.residual]]
+        solved = [outcome.iterations, outcome.residual] if means.contact.points(model) else []
+        records = [force, outcome.slip, outcome.depth, solved]
     if means.integrator.solves:
         converged = converged & free.converged
         records.append([free.iterations, free.residual])
@@ -177,6 +186,15 @@ def _step(
     clock = [k + 1.0, where(good, status, where(going, reason, status)), where(good, failed, where(going, k, failed))]
     state = [tree.chosen(good, new, old) for new, old in ((new_q, q), (new_v, v))]
     return [*state, clock], extra, records
+
+
+def _passed(model: Model, q: Sequence[Any], clock: Sequence[Any], before: Sequence[Any]) -> list[Any]:
+    """Number of the first step that ended beyond a limit, and which limit it was; -1 if none has."""
+    step, which = before
+    for k, limit in enumerate(limits_of(model)):
+        first = (step < 0) & limit.is_beyond(q[limit.coordinate])
+        step, which = where(first, clock[0] - 1.0, step), where(first, float(k), which)
+    return [step, which]
 
 
 def _sum(values: Sequence[Any]) -> Any:

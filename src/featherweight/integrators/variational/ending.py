@@ -35,7 +35,7 @@ class Ended:
         bodies, joints, y = self.answer.bodies, list(self.answer.tree.joints), list(self.y)
         U, D = list(bodies.U), list(bodies.D)
         for i, (place, columns, L, d_inverse, answers) in enumerate(row.back(parts), start=1):
-            U[i], D[i] = columns, Factored(L, D[i].d, d_inverse)
+            U[i], D[i] = columns, Factored(L, D[i].d, d_inverse, D[i].D)
             y[joints[i].v] = answers
             joints[i] = replace(joints[i], place=place)
         tree = replace(self.answer.tree, joints=tuple(joints))

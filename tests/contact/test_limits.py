@@ -1,0 +1,256 @@
+"""Joint limits: they act without contact, with springs and with impulses, as a literal solution of their law says."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from featherweight.contact import Impulse, SpringDamper
+from featherweight.contact.joint_rows import REACH
+from featherweight.contact.limits import Stops
+from peers.pinocchio_adapter import ROBOTS, robots_folder
+
+STOPS = Stops()
+
+
+def arm(n=4, *, mimic=False, rotor=False, friction=0.0, free=False):
+    """A chain of hinges and a slider, each within limits."""
+    build = fw.Builder("arm")
+    parent = "world"
+    if free:
+        build.add_body("base", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(2.0, 0.2))
+        parent = "base"
+    for k in range(n):
+        kind = fw.joints.Prismatic("x") if k == 2 else fw.joints.Revolute("xyz"[k % 2 + 1])
+        motor = fw.Rotor(6.0, fw.Inertia.sphere(0.1, 0.02)) if rotor and k == 1 else None
+        build.add_body(
+            f"b{k}", parent=parent, joint=kind, placement=fw.Placement((0.0, 0.1, 0.3)), rotor=motor, damping=0.1 * k,
+            inertia=fw.Inertia.box(1.0 + k, (0.1, 0.2, 0.3), (0.05, 0.0, 0.15)), limits=fw.Limits(-0.5 - 0.1 * k, 0.4),
+            armature=0.01 * k, friction=friction,
+        )  # fmt: skip
+        parent = f"b{k}"
+    if mimic:
+        joint = fw.joints.Mimic(fw.joints.Revolute("y"), "b1_joint", -2.0, 0.1)
+        build.add_body(
+            "follower", parent="b0", joint=joint, inertia=fw.Inertia.sphere(0.5, 0.1, (0.0, 0.0, 0.2)),
+            limits=fw.Limits(-0.6, 5.0),
+        )  # fmt: skip
+    build.add_contact_point("tip", parent=parent, position=(0.0, 0.0, 0.3))
+    return build.build()
+
+
+def bounds(model):
+    """Lowest and highest value of each limited coordinate, by hand: q places, v places, lower, upper."""
+    found = {}
+    for joint in model.joints:
+        if joint.kind.nv == 1:
+            ratio, offset = joint.kind.ratio, joint.kind.offset
+            ends = sorted((float(np.ravel(x)[0]) - offset) / ratio for x in (joint.limits.lower, joint.limits.upper))
+            low, high = found.get(joint.v.start, (joint.q.start, -np.inf, np.inf))[1:]
+            found[joint.v.start] = (joint.q.start, max(low, ends[0]), min(high, ends[1]))
+    return [(q, d, low, high) for d, (q, low, high) in found.items() if np.isfinite(low) or np.isfinite(high)]
+
+
+def solved(model, q, v, free, M, h):
+    """v⁺ of the law 0 ≤ λ ⟂ v⁺ - v* ≥ 0, M (v⁺ - free) = Σ λ, by trying every set of joints that are held."""
+    rows = []
+    for place, d, low, high in bounds(model):
+        below, above = q[place] - low, high - q[place]
+        sign, gap = (1.0, below) if below < above else (-1.0, above)
+        recovery = min(STOPS.recovery * (-gap - STOPS.slop), STOPS.recovery_speed)
+        rows.append((d, sign, -gap / h if gap > 0 else max(recovery, 0.0)))
+    inverse = np.linalg.inv(M)
+    for n in range(len(rows) + 1):
+        for held in itertools.combinations(rows, n):
+            J = np.array([sign * np.eye(len(v))[d] for d, sign, _ in held]).reshape(n, len(v))
+            wanted = np.array([w for *_, w in held])
+            force = np.linalg.solve(J @ inverse @ J.T, wanted - J @ free) if n else np.zeros(0)
+            after = free + inverse @ J.T @ force
+            if (force >= 0).all() and all(sign * after[d] >= w - 1e-9 for d, sign, w in rows):
+                return after
+    raise AssertionError("no set of held joints solves it")
+
+
+def near_limits(model, rng):
+    """A state with many joints at, near or beyond their ends, some of them fast."""
+    q, v = model.random(rng), rng.normal(size=model.nv) * rng.choice([0.1, 3.0])
+    for place, _, low, high in bounds(model):
+        end = rng.choice([low, high]) if np.isfinite(low + high) else (low if np.isfinite(low) else high)
+        q[place] = end + rng.choice([0.0, 1e-4, -1e-4, 1e-3, -1e-3, -3e-2, 3e-2, 0.2, -0.2])
+    return q, v
+
+
+CASES = {
+    "hinges and a slider": arm(),
+    "with a rotor": arm(rotor=True),
+    "that follow": arm(mimic=True),
+    "on a floating body": arm(free=True),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_step_solves_the_law(name):
+    model, h = CASES[name], 1e-3
+    rng = np.random.default_rng(3)
+    hit = 0
+    for _ in range(40):
+        q, v = near_limits(model, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run = fw.rollout(model, q, v, steps=1, dt=h)
+            free = fw.rollout(model, q, v, steps=1, dt=h, limits=False)
+        damping = np.zeros(model.nv)
+        for joint in model.joints:
+            damping[joint.v] += joint.damping
+        M = fw.mass_matrix(model, q) + h * np.diag(damping)
+        # what a floating base does with its axes while it turns is not the limits' matter
+        turned = [joint.v for joint in model.joints if joint.kind.floating]
+        before = free.v[-1].copy()
+        for part in turned:
+            before[part] = v[part] + h * _acceleration(model, q, v, h)[part]
+        after = solved(model, q, v, before, M, h)
+        compared = [d for d in range(model.nv) if not any(part.start <= d < part.stop for part in turned)]
+        np.testing.assert_allclose(run.v[-1, compared], after[compared], atol=2e-8, rtol=1e-9)
+        hit += bool(np.abs(after - before).max() > 1e-6)
+    assert hit > 20
+
+
+def _acceleration(model, q, v, h):
+    passive = fw.passive_force(model, q, v)
+    M = fw.mass_matrix(model, q)
+    damping = np.zeros(model.nv)
+    for joint in model.joints:
+        damping[joint.v] += joint.damping
+    return np.linalg.solve(M + h * np.diag(damping), passive - fw.bias_force(model, q, v))
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "variational"])
+@pytest.mark.parametrize("contact", [None, SpringDamper(), Impulse()], ids=["alone", "springs", "impulses"])
+def test_limp_arms_stay_within_their_limits(integrator, contact):
+    model = arm(mimic=True)
+    rng = np.random.default_rng(0)
+    q = np.array([model.random(rng) for _ in range(16)])
+    for place, _, low, high in bounds(model):
+        q[:, place] = np.clip(q[:, place], low, high)
+    options = {"steps": 1500, "dt": 1e-3, "contact": contact, "integrator": integrator, "record_every": 10}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of springs that are too stiff: the tip hardly touches
+        inside, free = (fw.rollout(model, q, np.zeros_like(q), limits=on, **options) for on in (True, False))
+    assert not inside.status.any()
+    room = 5e-3 if integrator == "variational" else 2e-6  # a variational step has moved before anything is hit
+    for place, _, low, high in bounds(model):
+        assert inside.q[..., place].min() > low - room
+        assert inside.q[..., place].max() < high + room
+    if contact is None:
+        assert max(free.q[..., place].max() - high for place, _, _, high in bounds(model)) > 1.0
+
+
+def test_a_limp_panda_stays_within_its_limits():
+    model = fw.load(robots_folder() / ROBOTS["panda"], policy="warn")
+    q = 0.5 * (np.array([low for _, _, low, _ in bounds(model)]) + [high for *_, high in bounds(model)])
+    run = fw.simulate(model, q, np.zeros(model.nv), duration=3.0, dt=1e-3, record_every=10)
+    for place, _, low, high in bounds(model):
+        assert low - 2e-6 < run.q[:, place].min() <= run.q[:, place].max() < high + 2e-6
+
+
+def test_ends_take_energy_and_give_none():
+    model = fw.robots.pendulum()
+    limited = (
+        fw.Builder("p")
+        .add_body(
+            "bob", joint=fw.joints.Revolute("y"), inertia=fw.Inertia.point(1.0, (0, 0, -1)), limits=fw.Limits(-1, 0.3)
+        )
+        .build()
+    )
+    run = fw.simulate(limited, [-0.9], [0.0], duration=3.0, dt=1e-3)
+    free = fw.simulate(model, [-0.9], [0.0], duration=3.0, dt=1e-3)
+    hits = int(np.argmax(run.q[:, 0] > 0.3 - 1e-6))
+    np.testing.assert_allclose(run.q[:hits], free.q[:hits], atol=1e-12)  # as if there were none, until it hits
+    # there it stops, and swings back from rest
+    assert run.energy().max() <= free.energy().max()
+    assert run.energy()[-1] < run.energy()[0] - 0.1
+    assert run.q.max() <= 0.3 + 2e-6
+
+
+def test_a_joint_is_held_against_a_force_and_let_go():
+    model = arm(1)
+    upper = 0.4
+    tau = np.concatenate([np.full((200, 1), 50.0), np.full((200, 1), -50.0)])
+    run = fw.rollout(model, [upper], [0.0], steps=400, dt=1e-3, tau=tau)
+    np.testing.assert_allclose(run.q[1:200, 0], upper, atol=2e-6)
+    assert run.q[-1, 0] < upper - 0.05
+
+
+def test_same_bits_alone_in_a_batch_and_in_a_file(tmp_path):
+    model = arm(mimic=True)
+    rng = np.random.default_rng(1)
+    q = np.array([model.random(rng) for _ in range(19)])
+    v = rng.normal(size=(19, model.nv))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = fw.rollout(model, q, v, steps=300, dt=1e-3, file=tmp_path / "run.fw")
+        alone = fw.rollout(model, q[7], v[7], steps=300, dt=1e-3)
+    np.testing.assert_array_equal(whole.q[7], alone.q)
+    np.testing.assert_array_equal(fw.Trajectory.load(tmp_path / "run.fw").q, whole.q)
+
+
+# ---- what users are told
+
+
+def test_a_start_beyond_a_limit_is_told_and_led_back():
+    model = arm()
+    with pytest.warns(
+        UserWarning, match=r"joint 'b1_joint' begins at 0.5, beyond its limits from -0.6 to 0.4; it is led"
+    ):
+        run = fw.simulate(model, [0.0, 0.5, 0.0, 0.0], np.zeros(4), duration=1.0, dt=1e-3)
+    np.testing.assert_allclose(run.v[1, 1], -STOPS.recovery_speed, atol=1e-6)
+    assert run.q[-1, 1] < 0.4 + 2e-6
+    q = np.zeros((5, 4))
+    q[2:, 1] = -0.7
+    with pytest.warns(UserWarning, match=r"robot 2, and 2 more: joint 'b1_joint' begins at -0.7"):
+        fw.rollout(model, q, np.zeros((5, 4)), steps=2, dt=1e-3)
+
+
+def test_rk4_tells_of_the_first_step_beyond():
+    model = arm(2)
+    with pytest.warns(UserWarning, match=r"beyond its limits .* after step \d+, t = .*limits=False") as told:
+        run = fw.simulate(model, [0.0, 0.0], [0.0, 5.0], duration=1.0, dt=1e-3, integrator="rk4", record_every=100)
+    step = int(str(told[0].message).partition("after step ")[2].partition(",")[0])
+    fine = fw.simulate(model, [0.0, 0.0], [0.0, 5.0], duration=1.0, dt=1e-3, integrator="rk4", limits=False)
+    beyond = [
+        (fine.q[:, place] < low - 1e-6) | (fine.q[:, place] > high + 1e-6) for place, _, low, high in bounds(model)
+    ]
+    assert step + 1 == int(np.argmax(np.any(beyond, axis=0)))
+    np.testing.assert_array_equal(run.q, fine.q[::100])  # they do not act
+
+
+def test_nothing_is_told_where_nothing_is_wrong():
+    model = arm(2)
+    fw.simulate(model, [0.0, 0.0], [0.0, 0.1], duration=0.05, dt=1e-3, integrator="rk4")
+    fw.simulate(fw.robots.pendulum(), [0.0], [50.0], duration=0.5, dt=1e-3, integrator="rk4")
+
+
+def test_limits_are_true_or_false():
+    with pytest.raises(TypeError, match="limits: expected True or False, got 'no'"):
+        fw.simulate(arm(1), [0.0], [0.0], duration=0.1, dt=1e-3, limits="no")
+
+
+def test_limits_that_leave_no_place_are_refused():
+    joint = fw.joints.Mimic(fw.joints.Revolute("y"), "a_joint", 1.0, 0.0)
+    build = fw.Builder("m").add_body(
+        "a", joint=fw.joints.Revolute("y"), inertia=fw.Inertia.sphere(1.0, 0.1), limits=fw.Limits(-1.0, 0.0)
+    )
+    build.add_body("b", joint=joint, inertia=fw.Inertia.sphere(1.0, 0.1), limits=fw.Limits(0.5, 1.0))
+    with pytest.raises(ValueError, match="limits: those of joint 'b_joint'"):
+        fw.simulate(build.build(), [-0.5], [0.0], duration=0.1, dt=1e-3)
+    fw.simulate(build.build(), [-0.5], [0.0], duration=0.1, dt=1e-3, limits=False)
+
+
+def test_joints_far_from_their_ends_are_not_touched():
+    assert REACH * 1e-3 < 0.4
+    model = arm()
+    q, v = np.zeros((2, 4))
+    within, free = (fw.rollout(model, q, v, steps=20, dt=1e-3, limits=on) for on in (True, False))
+    np.testing.assert_allclose(within.q, free.q, atol=1e-15)
