@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side motion experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +34,9 @@ side-by-side: $(VENV)/.dev  ## both contact models on the Mini Cheetah; numbers 
 
 motion: $(VENV)/.dev  ## robots that trot, balance and fall; numbers and a picture
 	$(BIN)/python benchmarks/motion.py
+
+limits: $(VENV)/.dev  ## what joint limits cost limp robots; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/limits.py
 
 waiting: $(VENV)/.dev  ## what people wait for: the demo, loading, frames a second; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/waiting.py
