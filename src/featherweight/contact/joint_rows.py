@@ -13,7 +13,7 @@ import numpy as np
 from featherweight.model import JointInfo, Model, Tree
 from featherweight.scalar import maximum, minimum, where
 
-BEYOND = 1e-6  # [rad or m] by which a joint may be beyond its end before it is told of
+BEYOND = 1e-4  # [rad or m] by which a joint may be beyond its end before it is told of: more than solvers leave
 REACH = 50.0  # velocity [rad/s or m/s] with which a joint may come to its end in a step
 
 
@@ -125,7 +125,7 @@ def _bounds(model: Model, leader: JointInfo) -> tuple[float, float]:
             lower, upper = max(lower, min(ends)), min(upper, max(ends))
             if lower > upper:
                 raise ValueError(
-                    f"limits: those of joint {joint.name!r}, which follows {leader.name!r}, leave that no place: "
+                    f"limits: the limits of joint {joint.name!r}, which follows {leader.name!r}, leave that no place: "
                     f"it would have to be above {lower:g} and below {upper:g}; correct the limits of one of them"
                 )
     return lower, upper
