@@ -8,6 +8,7 @@ is not installed as a library, closures and globals. On disk, what was traced st
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import functools
@@ -185,7 +186,9 @@ class _Writer:
         if kind.__basicsize__ > object.__basicsize__ + WORD * words or kind.__itemsize__:
             self._itself(x)  # something is in there that was not made by Python
             return
-        values = {name: getattr(x, name) for name in names if hasattr(x, name)} | getattr(x, "__dict__", {})
+        values = {name: getattr(x, name) for name in names if hasattr(x, name)}
+        with contextlib.suppress(AttributeError):  # asked of Python: a class may answer to any name itself
+            values |= object.__getattribute__(x, "__dict__")
         self._class(kind)
         self._all("", itertools.chain.from_iterable(values.items()))
 

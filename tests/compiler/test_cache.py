@@ -277,19 +277,28 @@ def test_other_numbers_robots_quantities_and_widths_are_other_entries(tmp_path, 
     assert len(contents(directory)) == len(models) + 2
 
 
-def test_a_joint_of_another_package_is_not_cached(tmp_path, monkeypatch):
-    """Its text is not in the key, so a change of it could not be seen."""
+def test_a_joint_of_another_package_is_cached_by_what_was_traced(tmp_path, monkeypatch):
+    """Its text is not in the key, so the trace must be."""
 
-    class Geared(fw.joints.Revolute):
-        def subspace(self, q):
-            return tuple(s * 2.0 for s in super().subspace(q))
+    def geared(ratio):
+        class Geared(fw.joints.Revolute):
+            def subspace(self, q):
+                return tuple(s * ratio for s in super().subspace(q))
+
+        bob = fw.Inertia.point(1, (0, 0, 1))
+        return fw.Builder().add_body("a", joint=Geared("y"), inertia=bob).build()
 
     fw.forward_dynamics(fw.robots.chain(1), [0.3], [0.1], [0.2])  # has loaded all that kernels share
     directory = use(monkeypatch, tmp_path / "cache")
-    bob = fw.Inertia.point(1, (0, 0, 1))
-    model = fw.Builder().add_body("a", joint=Geared("y"), inertia=bob).build()
-    fw.forward_dynamics(model, [0.3], [0.1], [0.2])
-    assert not directory.exists() or contents(directory) == {}
+    assert geared(2.0).fingerprint is None
+    found = [fw.forward_dynamics(geared(ratio), [0.3], [0.1], [0.2]) for ratio in (2.0, 3.0)]
+    assert len(contents(directory)) == 2
+    again = [fw.forward_dynamics(geared(ratio), [0.3], [0.1], [0.2]) for ratio in (2.0, 3.0)]
+    assert len(contents(directory)) == 2
+    with fw.interpret():
+        right = [fw.forward_dynamics(geared(ratio), [0.3], [0.1], [0.2]) for ratio in (2.0, 3.0)]
+    np.testing.assert_array_equal(found, again)
+    np.testing.assert_allclose(found, right, rtol=1e-13)
 
 
 def test_a_changed_source_is_never_served_old_code(tmp_path):

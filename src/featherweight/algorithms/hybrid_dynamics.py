@@ -13,14 +13,9 @@ from featherweight.spatial import Force, Motion
 
 
 def hybrid_dynamics(
-    tree: Tree,
-    q: Sequence[Any],
-    v: Sequence[Any],
-    tau: Sequence[Any],
-    a: Sequence[Any],
-    prescribed: Mapping[int, Any],
+    tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], a: Sequence[Any], prescribed: Mapping[int, Any],
     f_ext: Sequence[Force] | None,
-) -> tuple[list[Any], list[Any], list[Factored]]:
+) -> tuple[list[Any], list[Any], list[Factored]]:  # fmt: skip
     """All forces and all accelerations; the joints of the bodies `prescribed` move as `a` says, the others as `tau`.
 
     `prescribed` has a condition for each of its bodies: True, or one that depends on the state. With all prescribed

@@ -153,7 +153,7 @@ class SpringDamper(ContactModel):
             warnings.warn(
                 f"contact: dt = {dt:g} s is too long for {self.law} springs of this stiffness and damping; stable "
                 f"below {longest:.2g} s, or use featherweight.contact.Impulse",
-                stacklevel=5,
+                stacklevel=6,
             )
 
 

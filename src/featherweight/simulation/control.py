@@ -17,7 +17,7 @@ class Compiled:
     function: Callable[..., Any]
     state: np.ndarray
     parameters: np.ndarray
-    loops: Any = field(default_factory=weakref.WeakKeyDictionary, repr=False)  # compiled ones, by model
+    loops: Any = field(default_factory=weakref.WeakKeyDictionary, repr=False, compare=False)  # compiled ones, by model
 
     def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[list[Any], list[Any]]:
         """Forces and the next state, as flat lists."""

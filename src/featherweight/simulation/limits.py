@@ -28,7 +28,7 @@ def warn_if_beyond(model: Model, q: np.ndarray, acts: bool) -> None:
             warnings.warn(
                 f"{where}joint {limit.joint!r} begins at {q[beyond[0], limit.coordinate]:.6g}, beyond its limits from "
                 f"{limit.lower:.6g} to {limit.upper:.6g}; {then}, and {MEANT}",
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

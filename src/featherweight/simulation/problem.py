@@ -91,33 +91,20 @@ def problem(
     limits: Any,
 ) -> Problem:
     """Check everything; ValueError or TypeError that names the argument."""
-    method = _checked(model, steps, dt, integrator, actuators, every)
-    if contact is not None:
-        if not isinstance(contact, ContactModel):
-            raise TypeError(f"contact: expected one of featherweight.contact, got {type(contact).__name__}")
-        contact.check(model, method)
+    _check_steps(model, steps, dt, every)
     model.need_numbers("simulation")
-    if not isinstance(limits, bool):
-        raise TypeError(f"limits: expected True or False, got {limits!r}")
-    limited = limits and bool(limits_of(model))
-    acts = limited and takes_impulses(method)
-    if acts and contact is None:
-        contact = JointLimits()
+    means = _means(model, tau, control, contact, integrator, actuators, limits)
+    own = means.control
     names, ranks = ["q", "v"], [1, 1]
     arrays = [as_array("q", q, (model.nq,), "nq"), as_array("v", v, (model.nv,), "nv")]
     if tau is not None:
-        if control is not None:
-            raise ValueError("tau, control: expected one of them, got both")
         names.append("tau")
         arrays.append(as_array("tau", tau, (steps, model.nv), "steps, nv"))
         ranks.append(2)
-    own = control if isinstance(control, Compiled) else None
     if own is not None:
         names += ["control: state", "control: parameters"]
         arrays += [own.state, own.parameters]
         ranks += [1, 1]
-    elif control is not None and not callable(control):
-        raise TypeError(f"control: expected a function f(t, q, v) -> tau, got {type(control).__name__}")
     declared = list(model.parameters.values())
     values = parameter_values(model, parameters)
     names += [p.name for p in declared]
@@ -134,31 +121,69 @@ def problem(
     carry = _begin(model, all_rows("q"), all_rows("v"))
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     given = [all_rows("tau")] if tau is not None else []
-    if memory := method.state_size(model.over_floats):
-        carry.append(np.zeros((count, memory)))
-    if contact is not None:
-        carry.append(np.zeros((count, contact.state_size(model, acts))))
-        if isinstance(contact, SpringDamper) and count and not parameters:
-            contact.warn_if_stiff(model, carry[0][0], dt)
-    if limited:
-        warn_if_beyond(model, carry[0], acts)
-        if not acts:
-            carry.append(np.full((count, 2), -1.0))
+    carry += _memories(model, means, count)
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
-    _warn_if_stiff(model, method, dt, carry[0], parameters)
-    by_python = control is not None and own is None
-    means = Means(method, tau is not None or by_python, own, actuators, contact, acts, limited and not acts)
+    _warn(model, means, dt, carry[0], parameters)
     return Problem(
         model, float(dt), int(steps), int(every), batch, step_loop(model, means), tuple(means.records(model)),
-        control if by_python else None, tuple(carry), tuple(given), tuple(constants),
-        () if contact is None else contact.surfaces,
+        control if own is None else None, tuple(carry), tuple(given), tuple(constants),
+        () if means.contact is None else means.contact.surfaces,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
     )  # fmt: skip
 
 
-def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, every: Any) -> Integrator:
+def _means(
+    model: Model, tau: Any, control: Any, contact: Any, integrator: Any, actuators: Any, limits: Any
+) -> Means:  # fmt: skip
+    """What moves the robot, checked."""
+    method = _method(integrator)
+    if actuators is not None:
+        if not isinstance(actuators, Actuators):
+            raise TypeError(f"actuators: expected one of fw.actuators, got {type(actuators).__name__}")
+        actuators.check(model)
+    if contact is not None:
+        if not isinstance(contact, ContactModel):
+            raise TypeError(f"contact: expected one of featherweight.contact, got {type(contact).__name__}")
+        contact.check(model, method)
+    if not isinstance(limits, bool):
+        raise TypeError(f"limits: expected True or False, got {limits!r}")
+    if tau is not None and control is not None:
+        raise ValueError("tau, control: expected one of them, got both")
+    own = control if isinstance(control, Compiled) else None
+    if control is not None and own is None and not callable(control):
+        raise TypeError(f"control: expected a function f(t, q, v) -> tau, got {type(control).__name__}")
+    limited = limits and bool(limits_of(model))
+    acts = limited and takes_impulses(method)
+    if acts and contact is None:
+        contact = JointLimits()
+    given = tau is not None or (control is not None and own is None)
+    return Means(method, given, own, actuators, contact, acts, limited and not acts)
+
+
+def _memories(model: Model, means: Means, count: int) -> list[np.ndarray]:
+    """What integrator and contact carry from step to step, and which limits were passed, at the beginning."""
+    parts = []
+    if memory := means.integrator.state_size(model.over_floats):
+        parts.append(np.zeros((count, memory)))
+    if means.contact is not None:
+        parts.append(np.zeros((count, means.contact.state_size(model, means.limits))))
+    if means.watched:
+        parts.append(np.full((count, 2), -1.0))
+    return parts
+
+
+def _warn(model: Model, means: Means, dt: float, q: np.ndarray, parameters: Any) -> None:
+    """Tell the user what the configurations (count, nq) of the beginning let expect."""
+    if isinstance(means.contact, SpringDamper) and len(q) and not parameters:
+        means.contact.warn_if_stiff(model, q[0], dt)
+    if means.limits or means.watched:
+        warn_if_beyond(model, q, means.limits)
+    _warn_if_stiff(model, means.integrator, dt, q, parameters)
+
+
+def _check_steps(model: Any, steps: Any, dt: Any, every: Any) -> None:
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     for name, value in (("steps", steps), ("record_every", every)):
@@ -168,10 +193,9 @@ def _checked(model: Any, steps: Any, dt: Any, integrator: Any, actuators: Any, e
         raise ValueError(f"record_every: expected a divisor of steps = {steps}, got {every}")
     if not isinstance(dt, numbers.Real) or isinstance(dt, bool) or not 0 < float(dt) < np.inf:
         raise ValueError(f"dt: expected a time step > 0 [s], got {dt!r}")
-    if actuators is not None:
-        if not isinstance(actuators, Actuators):
-            raise TypeError(f"actuators: expected one of fw.actuators, got {type(actuators).__name__}")
-        actuators.check(model)
+
+
+def _method(integrator: Any) -> Integrator:
     if isinstance(integrator, str):
         if integrator not in NAMES:
             raise ValueError(f"integrator: expected one of {', '.join(map(repr, NAMES))}, got {integrator!r}")
@@ -201,7 +225,7 @@ def _warn_if_stiff(model: Model, method: Integrator, dt: float, q: np.ndarray, p
             f"joint {joint.name!r}: its damping is too stiff for {method!r} with dt = {dt:g} s: h d / M = "
             f"{stiffness[worst]:.3g}, stable below {method.damping_limit:g}; use dt < "
             f"{dt * method.damping_limit / stiffness[worst]:.2g} s or integrator='semi_implicit'",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
