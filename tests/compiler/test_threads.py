@@ -106,6 +106,33 @@ def test_a_pool_runs_every_job_once_with_any_number_of_workers():
     assert len(workers.workers) == 4  # those of the largest call, less the caller
 
 
+def test_threads_that_begin_at_the_same_time_hire_and_wake_the_same_workers():
+    """Each round begins with a new pool; whoever does not get it is told so."""
+    errors, interval = [], sys.getswitchinterval()
+
+    def work(workers, start):
+        try:
+            start.wait(timeout=30)
+            for _ in range(3):
+                assert run(workers, lambda k: k, 6) in (None, 15)
+        except BaseException as error:
+            errors.append(error)
+
+    sys.setswitchinterval(1e-7)
+    try:
+        for _ in range(20):
+            workers, start = Pool(), threading.Barrier(8)
+            callers = [threading.Thread(target=work, args=(workers, start)) for _ in range(8)]
+            for caller in callers:
+                caller.start()
+            for caller in callers:
+                caller.join(timeout=60)
+            assert len(workers.workers) == 5
+    finally:
+        sys.setswitchinterval(interval)
+    assert errors == []
+
+
 def test_jobs_run_side_by_side():
     """Jobs that wait for each other end well only if all run at the same time. On a busy machine a worker may
     come too late for one call, not for twenty."""
