@@ -21,7 +21,7 @@ from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
 from featherweight.compiler.code import Code
 from featherweight.compiler.graph import Graph
 from featherweight.compiler.lanes import Lanes, plain
-from featherweight.compiler.lock import compiling
+from featherweight.compiler.lock import compiling, uncollected
 from featherweight.compiler.memory import empty
 from featherweight.compiler.node import Node
 from featherweight.compiler.shared import entry_point
@@ -103,7 +103,7 @@ class Kernel:
         """The program, cut and laid out; traced on first use."""
         with compiling:
             if self._plan is None:
-                self._plan = self._trace()
+                self._plan = uncollected(self._trace)
             return self._plan
 
     def _trace(self) -> Plan:
@@ -153,7 +153,7 @@ class Kernel:
                 code = self._code.get(width)
                 if code is None:
                     start = time.perf_counter()
-                    code = self._code[width] = self._load(width)
+                    code = self._code[width] = uncollected(self._load, width)
                     seconds = time.perf_counter() - start
                     if seconds > 1.0 and not code.from_cache:
                         kept = "the next process finds it in the cache" if self._key() else "for this process alone"

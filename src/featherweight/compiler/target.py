@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from featherweight.compiler.lock import compiling
+from featherweight.compiler.lock import compiling, keep, side_by_side
 
 
 class UnsupportedMachine(RuntimeError):
@@ -70,7 +70,7 @@ class Target:
             return [self.object_code(texts[0])]
         with compiling:
             _llvm()
-            return compiling.side_by_side([partial(self._compiled, ir) for ir in texts])
+            return side_by_side([partial(self._compiled, ir) for ir in texts])
 
     def _compiled(self, ir: str) -> bytes:
         llvm, machine = _llvm(), self._machine()
@@ -161,7 +161,7 @@ class Library:
             for name, address in (imports or {}).items():
                 builder.import_symbol(name, address)
             self._tracker = builder.link(_jit(), f"featherweight{Library._count}")
-            compiling.keep(self._tracker, self)
+            keep(self._tracker, self)
 
     def __getitem__(self, symbol: str) -> int:
         with compiling:
