@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side motion experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check memory bench side-by-side motion experiments equations waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ check: $(VENV)/.dev  ## what CI checks beside the tests: style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+memory: $(VENV)/.dev  ## 10 000 models compiled and dropped: what stays in memory; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/memory.py
 
 bench: $(VENV)/.dev  ## peers and ours in one run; a table, and raw data in benchmarks/results/
 	$(BIN)/python benchmarks/bench.py

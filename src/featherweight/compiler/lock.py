@@ -11,7 +11,6 @@ import gc
 import os
 import threading
 import time
-import weakref
 from _thread import start_new_thread
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -84,25 +83,6 @@ class _Job:
             self.done = True
             _running.discard(self)
             self.running.release()
-
-
-_codes: list[tuple[Any, weakref.ref]] = []  # that are loaded, and whose they are
-
-
-def keep(code: Any, owner: object) -> None:
-    """Keep loaded code for as long as its owner lives, and free what has none any more.
-
-    That is done here and nowhere else: Python drops an owner in the midst of anything, at the bottom of a recursion
-    or in a thread, where no lock may be waited for; and a fork must not find LLVM at it.
-    """
-    global _codes
-    kept = [(code, weakref.ref(owner))]
-    for other, its_owner in _codes:
-        if its_owner() is None:
-            other.close()
-        else:
-            kept.append((other, its_owner))
-    _codes = kept
 
 
 def _before_fork() -> None:

@@ -1,0 +1,133 @@
+"""Exceptions of signal handlers, at any moment: nobody still writes, no lock is held, the collector is as it was."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from featherweight.compiler import Argument, Kernel, compiling, library
+from featherweight.compiler.pool import Pool, Team
+
+PART = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
+FOLDER = Path(library.__file__).parent
+WITH_STATE = {
+    str(FOLDER / f"{n}.py") for n in ("lock", "kernel", "code", "library", "pages", "owners", "target", "shared")
+}
+
+
+class Interrupt(BaseException):
+    """What a signal handler raises."""
+
+
+def interrupt(*_: object) -> None:
+    raise Interrupt
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+@pytest.mark.parametrize("again", [0.0, 0.02], ids=["once", "repeatedly"])
+def test_a_batch_ends_when_nobody_writes_any_more(again: float) -> None:
+    """The caller's part is done at once, the worker's takes long, and signals come meanwhile."""
+    workers, begun, done = Pool(), threading.Event(), threading.Event()
+
+    def part(call, ws, taken, k, n):
+        if k == 1:
+            begun.set()
+            time.sleep(0.3)
+            done.set()
+        else:
+            begun.wait(timeout=10)  # so that the caller does not take it back
+            if wanted:
+                signal.setitimer(signal.ITIMER_REAL, 0.1, again)
+        return 0
+
+    native = PART(part)
+    team = Team(ctypes.cast(native, ctypes.c_void_p).value, [np.zeros(1), np.zeros(1)])
+    before = signal.signal(signal.SIGALRM, interrupt)
+    raised, wanted = False, True
+    try:
+        try:
+            workers.run(team, 0)
+        except Interrupt:
+            raised = True
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+    except Interrupt:  # one more, before the timer was off
+        raised = True
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert raised
+    assert done.is_set()
+    wanted = False
+    assert workers.run(team, 0) == 0  # and the pool is free again
+
+
+def kernel() -> Kernel:
+    """Twice a number, not kept on disk."""
+    return Kernel(
+        "test", [Argument("x", (1,), "n")], [(1,)], lambda scalars, *_: ([[2.0 * scalars[0][0]]], 0), lambda _: ""
+    )
+
+
+def interrupted(call, at: int) -> int:
+    """Call with an exception at this one of the moments when CPython looks for signals: when a Python function begins,
+    or a call of a C function returns. Only those in files that keep something count; how many there were."""
+    seen = 0
+
+    def moment(frame, event, argument):
+        nonlocal seen
+        if event in ("call", "c_return") and frame.f_code.co_filename in WITH_STATE:
+            seen += 1
+            if seen == at:
+                raise Interrupt
+
+    sys.setprofile(moment)
+    try:
+        call()
+    except Interrupt:
+        pass
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+def free(lock) -> bool:
+    """Can another thread have it?"""
+    answers = []
+
+    def ask():
+        if lock.acquire(timeout=1):
+            lock.release()
+            answers.append(True)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    return bool(answers)
+
+
+def pages_add_up() -> bool:
+    """All pages in use belong to somebody."""
+    pages = library._pages
+    owned = sum(block.n for block in pages._blocks.things.values())
+    return owned == sum(sum(region.used) for region in pages._regions)
+
+
+def test_interrupts_while_compiling_leave_nothing_behind() -> None:
+    kernel()([1.0])  # what is loaded once
+    moments = interrupted(lambda: kernel()([1.0]), at=0)
+    assert moments > 50
+    for at in range(1, moments + 1):
+        new = kernel()
+        interrupted(lambda new=new: new([3.0]), at)
+        assert gc.isenabled(), at
+        assert free(compiling), at
+        assert pages_add_up(), at
+        assert new([3.0])[0].tolist() == [6.0], at
