@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, check_out, first_not_finite
+from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, checked_out, first_not_finite
 from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
 from featherweight.compiler.code import Code
 from featherweight.compiler.graph import Graph
@@ -192,7 +192,8 @@ class Kernel:
         ranks = [len(a.shape) for a in self.inputs]
         arrays = [as_array(a.name, v, a.shape, a.symbols) for a, v in zip(self.inputs, values, strict=True)]
         batch = batch_shape(names, arrays, ranks)
-        results = self._results(batch, arrays, out)
+        place = None if out is None else checked_out(out, batch + self.outputs[0])
+        results = self._results(batch, arrays, place)
         count = prod(batch)
         if count == 0:
             return results if out is None else (out,)
@@ -202,16 +203,16 @@ class Kernel:
             bad = self._run([as_rows(a, r, batch) for a, r in zip(arrays, ranks, strict=True)], results, count)
         if bad:
             raise ValueError(f"{self.name}: {self._reason(names, arrays, results)}")
-        if out is not None and results[0] is not out:
-            out[...] = results[0]
+        if place is not None and results[0] is not place:
+            place[...] = results[0]
         return results if out is None else (out,)
 
-    def _results(self, batch: tuple[int, ...], arrays: list[np.ndarray], out: Any) -> tuple[np.ndarray, ...]:
+    def _results(
+        self, batch: tuple[int, ...], arrays: list[np.ndarray], out: np.ndarray | None
+    ) -> tuple[np.ndarray, ...]:
         """Fresh arrays, or `out` itself where rows can be written straight into it."""
-        if out is not None:
-            check_out(out, batch + self.outputs[0])
-            if out.flags.c_contiguous and out.flags.aligned and not any(np.may_share_memory(out, a) for a in arrays):
-                return (out,)
+        if out is not None and out.flags.carray and not any(np.may_share_memory(out, a) for a in arrays):
+            return (out,)
         return tuple(empty(batch + shape) for shape in self.outputs)
 
     def status(self, *values: Any) -> np.ndarray:
@@ -244,8 +245,8 @@ class Kernel:
     def _interpret(
         self, arrays: list[np.ndarray], ranks: list[int], batch: tuple[int, ...], results: tuple[np.ndarray, ...]
     ) -> bool:
-        """The same source on NumPy: several states as `Lanes`, arrays with one entry a state; one state as numbers,
-        which take less time than arrays without axes."""
+        """The same source on NumPy, into `results`; is any number not finite, or an input refused? Several states are
+        `Lanes`, arrays with one entry a state; one state is numbers, which take less time than arrays without axes."""
         scalars: Scalars = []
         for array, rank in zip(arrays, ranks, strict=True):
             flat = array.reshape((*array.shape[: array.ndim - rank], -1))
