@@ -6,6 +6,9 @@ from featherweight.compiler.lanes import Lanes, plain
 from featherweight.compiler.lock import compiling
 from featherweight.compiler.node import Condition, Node
 from featherweight.compiler.pool import thread_count, threads
+from featherweight.compiler.python import check_python
+
+check_python()
 
 __all__ = [
     "Argument", "Condition", "Graph", "Kernel", "Lanes", "Node", "compiling", "interpret", "plain", "thread_count",
