@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, checked_out, first_not_finite
-from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
+from featherweight.compiler.calls import ARRAYS, COUNT, STATUS
 from featherweight.compiler.code import Code
 from featherweight.compiler.graph import Graph
+from featherweight.compiler.interpretation import interpreting
 from featherweight.compiler.lanes import Lanes, plain
 from featherweight.compiler.lock import compiling, uncollected
 from featherweight.compiler.memory import empty
@@ -38,24 +39,6 @@ Lift = Callable[[float], Any]
 # function(inputs, lift, mark) -> flat outputs, and a check that is zero where the inputs are good
 Function = Callable[[Scalars, Lift, Callable[[], None]], tuple[Scalars, Any]]
 Written = tuple[Graph, list[int | float]]  # a trace, and the function's results as nodes or numbers
-
-
-class interpret:
-    """Run featherweight's functions on NumPy, line by line, without compiling: `with fw.interpret(): …`.
-
-    For debuggers and for machines without a code generator. It holds for the whole process.
-    """
-
-    depth = 0
-
-    def __enter__(self) -> interpret:
-        interpret.depth += 1
-        OFF.value = interpret.depth
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        interpret.depth -= 1
-        OFF.value = interpret.depth
 
 
 @dataclass(frozen=True)
@@ -197,8 +180,8 @@ class Kernel:
         count = prod(batch)
         if count == 0:
             return results if out is None else (out,)
-        if interpret.depth:
-            bad = self._interpret(arrays, ranks, batch, results)
+        if interpreting():
+            bad = self.interpret(arrays, ranks, batch, results)
         else:
             bad = self._run([as_rows(a, r, batch) for a, r in zip(arrays, ranks, strict=True)], results, count)
         if bad:
@@ -242,7 +225,7 @@ class Kernel:
             call[ARRAYS + 2 * k], call[ARRAYS + 2 * k + 1] = pointer, stride
         return code.run_rows(ctypes.addressof(call), count)
 
-    def _interpret(
+    def interpret(
         self, arrays: list[np.ndarray], ranks: list[int], batch: tuple[int, ...], results: tuple[np.ndarray, ...]
     ) -> bool:
         """The same source on NumPy, into `results`; is any number not finite, or an input refused? Several states are

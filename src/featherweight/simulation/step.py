@@ -108,7 +108,8 @@ def _make(model: Model, means: Means) -> Loop:
     if means.fingerprint is not None and model.fingerprint is not None:
         limits = [joint.limits for joint in model.joints]
         fingerprint = f"step {means.fingerprint} {model.contact_points} {limits} {model.fingerprint}"
-    return Loop("step", carry, forces, constants, means.records(model), function, RECORDED, fingerprint)
+    records, by_user = means.records(model), control is not None
+    return Loop("step", carry, forces, constants, records, function, RECORDED, fingerprint, one_by_one=by_user)
 
 
 def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> tuple[list[Any], list[Any]]:
