@@ -439,10 +439,10 @@ def test_interrupts_at_any_moment_neither_hang_nor_lose_the_workers():
 
 
 def test_more_threads_than_the_system_has_are_done_without(monkeypatch):
-    def refuse(self):
+    def refuse(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr("featherweight.compiler.pool.start_new_thread", refuse)
     assert run(Pool(), lambda k: 1, 3) is None
 
 

@@ -1,8 +1,8 @@
 """The compile lock: one thread at a time traces or compiles, and never across a fork.
 
 An exception of a signal handler (Ctrl-C, a time limit, `sys.exit`) may come between any two lines. CPython looks for
-signals when a Python function begins, when a loop goes round, and after a call returns; so what is done here is safe
-where it is one call of a C function in a `with` or at the very beginning of a `finally`, and nothing else is relied on.
+signals when a Python function begins, when a loop goes round, and when a call of a C function has returned. What must
+not be left half done is done where it does not look.
 """
 
 from __future__ import annotations
@@ -17,8 +17,20 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# C functions enter and leave it: a class with methods of its own could be interrupted before it has let go
-compiling = threading.RLock()
+
+class Lock(type(threading.RLock())):  # type: ignore[misc]
+    """A lock that a thread may take again, and that a `with` always gives back.
+
+    Leaving it is a C function, which has let go when CPython looks for signals. Entering must not be one: from version
+    3.14 on CPython looks when it has returned, before the `with` has begun. Nor does it call one: an unpacking does.
+    """
+
+    def __enter__(self) -> bool:
+        (held,) = map(self.acquire, (True,))
+        return held
+
+
+compiling = Lock()
 
 
 def uncollected(call: Callable[..., T], *arguments: Any) -> T:

@@ -11,17 +11,19 @@ import ctypes
 import functools
 import os
 import threading
+from _thread import start_new_thread
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from featherweight.compiler.arguments import address_of
+from featherweight.compiler.lock import Lock
 from featherweight.compiler.mailbox import BOX_WORDS, BUSY, DESK_WORDS, handover
 
 _limit: int | None = None
 _pool: Pool | None = None
-_pool_lock = threading.Lock()
+_pool_lock = Lock()
 
 
 @functools.cache
@@ -80,7 +82,7 @@ class _Worker:
         self.address = -(-address_of(self.box) // 128) * 128
         self._alarm = threading.Lock()
         self._alarm.acquire()
-        threading.Thread(target=self._loop, name="featherweight", daemon=True).start()
+        start_new_thread(self._loop, ())
 
     def _loop(self) -> None:
         serve = handover().serve
@@ -113,7 +115,7 @@ class Pool:
         self._native = handover()
         self._memory = np.zeros(2 * DESK_WORDS, dtype=np.int64)
         self._desk = -(-address_of(self._memory) // 128) * 128
-        self._hiring = threading.RLock()
+        self._hiring = Lock()
         self._crew: tuple[tuple[_Worker, ...], Any] = (), (ctypes.c_void_p * 0)()  # and their boxes
 
     @property
@@ -161,7 +163,7 @@ def pool() -> Pool:
 def _after_fork() -> None:
     """Threads do not survive a fork, locks may be held: begin anew."""
     global _pool, _pool_lock
-    _pool, _pool_lock = None, threading.Lock()
+    _pool, _pool_lock = None, Lock()
 
 
 if hasattr(os, "register_at_fork"):
