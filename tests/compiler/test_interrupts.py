@@ -34,8 +34,8 @@ def interrupt(*_: object) -> None:
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads here")
 @pytest.mark.parametrize("signals", [1, 5], ids=["one signal", "several signals"])
 def test_a_batch_ends_when_nobody_writes_any_more(signals: int) -> None:
-    """The caller's part is done at once, the worker's takes long, and signals come meanwhile. On a busy machine a worker
-    may come too late for one call, not for twenty."""
+    """The caller's part is done at once, the worker's takes long, and signals come meanwhile. On a busy machine a
+    worker may come too late for one call, not for twenty."""
     caller = threading.get_ident()
     begun, done = threading.Event(), threading.Event()
 
@@ -55,17 +55,22 @@ def test_a_batch_ends_when_nobody_writes_any_more(signals: int) -> None:
     native = PART(part)
     team = Team(ctypes.cast(native, ctypes.c_void_p).value, [np.zeros(1), np.zeros(1)])
     before = signal.signal(signal.SIGUSR1, interrupt)
+    pools = []
+
+    def until_a_worker_comes():
+        for _ in range(20):
+            pools.append(Pool())
+            assert pools[-1].run(team, 0) == 0
+
     try:
         with pytest.raises(Interrupt):
-            for _ in range(20):
-                workers = Pool()
-                assert workers.run(team, 0) == 0
+            until_a_worker_comes()
         assert done.is_set()
     finally:
         signal.signal(signal.SIGUSR1, before)
     nothing = PART(lambda *_: 0)
     team = Team(ctypes.cast(nothing, ctypes.c_void_p).value, [np.zeros(1), np.zeros(1)])
-    assert workers.run(team, 0) == 0  # the pool is free again
+    assert pools[-1].run(team, 0) == 0  # the pool is free again
 
 
 def kernel() -> Kernel:
