@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,12 @@ check: $(VENV)/.dev  ## what CI checks beside the tests: style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+smoke: $(VENV)/.base  ## a short test with every Python that is found; an environment of its own for each, in .smoke/
+	$(BIN)/python tests/smoke/interpreters.py
+
+memory: $(VENV)/.dev  ## 10 000 models compiled and dropped: what stays in memory; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/memory.py
 
 bench: $(VENV)/.dev  ## peers and ours in one run; a table, and raw data in benchmarks/results/
 	$(BIN)/python benchmarks/bench.py
@@ -66,4 +72,4 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .smoke build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -156,6 +156,7 @@ def test_results_in_use_are_never_handed_out_again():
     assert all(y.tobytes() == expected[8:] for y in views)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the:DeprecationWarning")  # NumPy 2.5 lets it be done all the same
 def test_a_result_that_was_altered_or_is_watched_is_not_handed_out_again():
     model = fw.robots.chain(4)
     q = np.zeros(4)

@@ -8,8 +8,10 @@ import sys
 import pytest
 
 PROGRAM = """
-import ctypes
-from featherweight.compiler.target import Library, host
+import ctypes, sys
+from featherweight.compiler import pages
+from featherweight.compiler.library import Library
+from featherweight.compiler.target import Target, host
 
 PAGE, HUGE = 4096, 5 << 30
 libc = ctypes.CDLL(None)
@@ -35,6 +37,8 @@ define double @g(i64 %k) {
   ret double %x
 }
 '''
+pages.REGION = PAGE  # each library in a region of its own
+Target.has_own_linker = sys.argv[1] == "ours"
 code, caller = host().object_code(TABLE), host().object_code(CALLER)
 first = Library([code], ("f",))
 below = reserve(HUGE)  # what comes after it is farther away than a reference in code reaches
@@ -55,7 +59,8 @@ for address in (far["f"], calls["g"]):
 @pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="the layout of memory is that of Linux on x86-64"
 )
-def test_code_stays_with_its_tables_and_calls_what_is_far_away_where_memory_is_scattered():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+@pytest.mark.parametrize("linker", ["ours", "LLVM's"])
+def test_code_stays_with_its_tables_and_calls_what_is_far_away_where_memory_is_scattered(linker):
+    done = subprocess.run([sys.executable, "-c", PROGRAM, linker], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "True 2.5\nTrue 2.5\n"

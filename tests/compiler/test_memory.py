@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
+import pytest
 
 import featherweight as fw
 from featherweight.compiler import memory
@@ -40,7 +44,42 @@ def test_memory_is_used_again_when_the_last_view_is_gone() -> None:
 def test_not_more_than_a_little_is_kept() -> None:
     arrays = [memory.empty(SHAPE) for _ in range(12)]
     arrays.clear()
-    assert sum(block.nbytes for block in memory._store._blocks) <= memory.MOST
+    assert sum(block.nbytes for block in memory._store._blocks.values()) <= memory.MOST
+
+
+FORKS = """
+import os, signal, sys, threading
+from featherweight.compiler import memory
+sys.setswitchinterval(1e-5)
+stop = False
+
+def busy():
+    while not stop:
+        memory.empty((1 << 22, 1))
+
+others = [threading.Thread(target=busy) for _ in range(3)]
+for other in others:
+    other.start()
+codes = set()
+for _ in range(60):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(5)  # one that hangs is ended
+        memory.empty((1 << 22, 1))
+        os._exit(0)
+    codes.add(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+stop = True
+for other in others:
+    other.join()
+print(codes)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_has_large_arrays_whatever_other_threads_did_at_the_fork() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "{0}\n"
 
 
 def test_results_of_calls_side_by_side_do_not_share_memory() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler import Argument, Kernel
+from featherweight.compiler.library import Library
 from featherweight.compiler.plan import Chunk
-from featherweight.compiler.target import Library, host
+from featherweight.compiler.target import host
 from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS, MASS_MATRIX
 from featherweight.dynamics.kinematics import FORWARD_KINEMATICS
 

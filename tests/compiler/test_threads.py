@@ -106,6 +106,33 @@ def test_a_pool_runs_every_job_once_with_any_number_of_workers():
     assert len(workers.workers) == 4  # those of the largest call, less the caller
 
 
+def test_threads_that_begin_at_the_same_time_hire_and_wake_the_same_workers():
+    """Each round begins with a new pool; whoever does not get it is told so."""
+    errors, interval = [], sys.getswitchinterval()
+
+    def work(workers, start):
+        try:
+            start.wait(timeout=30)
+            for _ in range(3):
+                assert run(workers, lambda k: k, 6) in (None, 15)
+        except BaseException as error:
+            errors.append(error)
+
+    sys.setswitchinterval(1e-7)
+    try:
+        for _ in range(20):
+            workers, start = Pool(), threading.Barrier(8)
+            callers = [threading.Thread(target=work, args=(workers, start)) for _ in range(8)]
+            for caller in callers:
+                caller.start()
+            for caller in callers:
+                caller.join(timeout=60)
+            assert len(workers.workers) == 5
+    finally:
+        sys.setswitchinterval(interval)
+    assert errors == []
+
+
 def test_jobs_run_side_by_side():
     """Jobs that wait for each other end well only if all run at the same time. On a busy machine a worker may
     come too late for one call, not for twenty."""
@@ -412,10 +439,10 @@ def test_interrupts_at_any_moment_neither_hang_nor_lose_the_workers():
 
 
 def test_more_threads_than_the_system_has_are_done_without(monkeypatch):
-    def refuse(self):
+    def refuse(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr("featherweight.compiler.pool.start_new_thread", refuse)
     assert run(Pool(), lambda k: 1, 3) is None
 
 

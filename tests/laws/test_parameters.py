@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 import featherweight as fw
+from featherweight.compiler import interpretation
 from laws.measure import allowance, close, law
 from laws.random_trees import Body, build, inertia, recipes, state, states
 
@@ -192,7 +193,7 @@ class Compiled:
     """Native code again, inside `fw.interpret()`."""
 
     def __enter__(self) -> None:
-        self.depth, fw.interpret.depth = fw.interpret.depth, 0
+        self.token = interpretation._entered.set(())
 
     def __exit__(self, *error: object) -> None:
-        fw.interpret.depth = self.depth
+        interpretation._entered.reset(self.token)

@@ -71,10 +71,12 @@ def address_of(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-def check_out(out: Any, shape: tuple[int, ...]) -> None:
-    """`out` can take the result as it is."""
+def checked_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """`out` as a plain array on the same memory, if it can take the result as it is. A subclass may say of itself what
+    it likes: what counts is what NumPy knows."""
     if not isinstance(out, np.ndarray) or _masked(out):
         raise TypeError(f"out: expected a NumPy array of shape {shape}, got {type(out).__name__}")
+    out = np.asarray(out)
     if out.dtype != np.float64:
         raise TypeError(f"out: expected dtype float64, got {out.dtype}")
     if out.shape != shape:
@@ -86,6 +88,7 @@ def check_out(out: Any, shape: tuple[int, ...]) -> None:
         if stride < extent and out.size:
             raise ValueError("out: expected an array whose entries do not overlap each other in memory")
         extent += stride * (n - 1)
+    return out
 
 
 def first_not_finite(names: Sequence[str], arrays: Sequence[np.ndarray]) -> str | None:

@@ -11,9 +11,10 @@ import numpy as np
 from featherweight.compiler import cache
 from featherweight.compiler.arguments import address_of
 from featherweight.compiler.calls import BLOCK, COUNT, WORTH_A_THREAD
+from featherweight.compiler.library import Library
 from featherweight.compiler.pool import Team, pool, thread_count
 from featherweight.compiler.shared import cache_key, support
-from featherweight.compiler.target import Library, Target, host
+from featherweight.compiler.target import Target, host
 
 if TYPE_CHECKING:
     from featherweight.compiler.module import Module

@@ -25,7 +25,7 @@ Shapes = Sequence[tuple[int, ...]]
 # words of the context
 NAMES = (
     *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
-    *("many", "call1", "integer", "off", "kept", "places", "run", "few"),
+    *("many", "callobject", "integer", "off", "kept", "places", "run", "few"),
 )
 KEPT = 2  # arrays of each result: one may still be held when the next is made
 KEPT_BYTES = 1 << 16  # of a result: for larger ones making an array does not count
@@ -111,8 +111,16 @@ def _run_rows(rows: str, results: int) -> list[str]:
         "%nowhere = icmp eq ptr %where, null",
         f"br i1 %nowhere, label %fail{results}, label %hand",
         "hand:",
-        "%answer = call ptr %call1(ptr %many, ptr %where)",
+        "%one = call ptr %newtuple(i64 1)",
+        "%noone = icmp eq ptr %one, null",
+        "br i1 %noone, label %unheard, label %told",
+        "unheard:",
         "call void %decref(ptr %where)",
+        f"br label %fail{results}",
+        "told:",
+        "%put = call i32 %setitem(ptr %one, i64 0, ptr %where)",  # the tuple takes it
+        "%answer = call ptr %callobject(ptr %many, ptr %one)",
+        "call void %decref(ptr %one)",
         "%failed = icmp eq ptr %answer, null",
         f"br i1 %failed, label %fail{results}, label %answered",
         "answered:",

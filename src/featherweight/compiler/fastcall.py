@@ -1,12 +1,15 @@
 """Builtin functions at native entry points: what CPython and NumPy must lend them, and whether they can.
 
 No process address stands in the code of an entry point: addresses come in a context, the `self` of the function.
+Functions of CPython are those that its library has from version 3.10 on; some others are only in its headers there.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import logging
+import platform
 import sys
 import sysconfig
 from collections.abc import Callable
@@ -28,6 +31,8 @@ from featherweight.compiler.entry import (
     WEAK,
     is_kept,
 )
+
+_log = logging.getLogger("featherweight")
 
 API_NEW = 94  # PyArray_NewFromDescr in NumPy's C-API table
 METH_FASTCALL = 0x80
@@ -60,7 +65,7 @@ def make_entry(
     few: int = 0,
     places: ctypes.Array[ctypes.c_int64] | None = None,
 ) -> Any:
-    """A builtin function at this address; None where the layout of objects is not the one we know.
+    """A builtin function at this address; None, and a warning, where the layout of objects is not the one we know.
 
     `run` is the address of a kernel's `@rows`, `many` is for batches of more than `few` rows, which are worth threads,
     `places` (call and workspace) for the step of a loop.
@@ -86,7 +91,7 @@ def make_entry(
         "setitem": function(api.PyTuple_SetItem),
         "ws": workspace.ctypes.data,
         "many": id(many),
-        "call1": function(api.PyObject_CallOneArg),
+        "callobject": function(api.PyObject_CallObject),
         "integer": function(api.PyLong_FromVoidPtr),
         "off": ctypes.addressof(OFF),
         "kept": results.ctypes.data,
@@ -114,14 +119,33 @@ def _method(address: int, name: str) -> _MethodDef:
 
 @functools.cache
 def _numpy_api() -> Any:
-    """NumPy's C-API table, if a look at real arrays finds everything where we expect it."""
-    if (
-        sys.implementation.name != "cpython"
-        or ctypes.sizeof(ctypes.c_void_p) != 8
-        or sysconfig.get_config_var("Py_GIL_DISABLED")
-        or not hasattr(np, "_core")
-    ):
-        return None
+    """NumPy's C-API table, if a look at real arrays finds everything where we expect it; else None, said once."""
+    reason = _unknown_python() or _unknown_arrays()
+    table = None
+    if reason is None:
+        table = _working_table()
+        reason = "NumPy's C API is not where it was"
+    if table is None:
+        version = f"{sys.implementation.name} {platform.python_version()}, NumPy {np.__version__}"
+        _log.warning("no native entry points (%s; %s): a call of one state takes about 20 us longer", reason, version)
+    return table
+
+
+def _unknown_python() -> str | None:
+    """Why the layout of objects is another one than ours; None if it should be the same."""
+    if sys.implementation.name != "cpython":
+        return "the interpreter is not CPython"
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
+        return "not a 64-bit process"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "a free-threaded build of Python"
+    if not hasattr(np, "_core"):
+        return "NumPy before version 2"
+    return None
+
+
+def _unknown_arrays() -> str | None:
+    """What of an array is not where we look for it."""
     sample = np.arange(6.0).reshape(2, 3)
     address = id(sample)
 
@@ -131,21 +155,31 @@ def _numpy_api() -> Any:
     def half(offset: int) -> int:
         return ctypes.c_int32.from_address(address + offset).value
 
-    if (
-        word(TYPE) != id(np.ndarray)
-        or word(DATA) != sample.ctypes.data
-        or half(RANK) != 2
-        or word(DTYPE) != id(np.dtype(np.float64))
-        or half(FLAGS) != sample.flags.num
-        or half(REFERENCES) != sys.getrefcount(sample) - 1
-        or word(WEAK) != 0
-        or tuple((ctypes.c_int64 * 2).from_address(word(DIMENSIONS))) != (2, 3)
-    ):
-        return None
+    def references(more: int) -> int:
+        """How many are counted with so many more; a frame may borrow its own."""
+        others = [sample] * more
+        return half(REFERENCES) if len(others) == more else -1
+
+    found = {
+        "type": word(TYPE) == id(np.ndarray),
+        "data": word(DATA) == sample.ctypes.data,
+        "rank": half(RANK) == 2,
+        "dtype": word(DTYPE) == id(np.dtype(np.float64)),
+        "flags": half(FLAGS) == sample.flags.num,
+        "reference count": [references(n) - references(0) for n in (1, 2, 7)] == [1, 2, 7] and references(0) > 0,
+        "weak references": word(WEAK) == 0,
+        "shape": tuple((ctypes.c_int64 * 2).from_address(word(DIMENSIONS))) == (2, 3),
+    }
+    wrong = ", ".join(name for name, right in found.items() if not right)
+    return f"unknown layout of arrays: {wrong}" if wrong else None
+
+
+def _working_table() -> Any:
+    """NumPy's C-API table, if an array can be made with it."""
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi)
     )
-    capsule = getattr(getattr(np._core, "_multiarray_umath", None), "_ARRAY_API", None)
+    capsule = getattr(getattr(getattr(np, "_core", None), "_multiarray_umath", None), "_ARRAY_API", None)
     if capsule is None:
         return None
     table = (ctypes.c_size_t * (API_NEW + 1)).from_address(pointer(capsule, None))

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, check_out, first_not_finite
-from featherweight.compiler.calls import ARRAYS, COUNT, OFF, STATUS
+from featherweight.compiler.arguments import address_of, as_array, as_rows, batch_shape, checked_out, first_not_finite
+from featherweight.compiler.calls import ARRAYS, COUNT, STATUS
 from featherweight.compiler.code import Code
 from featherweight.compiler.graph import Graph
+from featherweight.compiler.interpretation import interpreting
 from featherweight.compiler.lanes import Lanes, plain
-from featherweight.compiler.lock import compiling
+from featherweight.compiler.lock import compiling, uncollected
 from featherweight.compiler.memory import empty
 from featherweight.compiler.node import Node
 from featherweight.compiler.shared import entry_point
@@ -38,24 +39,6 @@ Lift = Callable[[float], Any]
 # function(inputs, lift, mark) -> flat outputs, and a check that is zero where the inputs are good
 Function = Callable[[Scalars, Lift, Callable[[], None]], tuple[Scalars, Any]]
 Written = tuple[Graph, list[int | float]]  # a trace, and the function's results as nodes or numbers
-
-
-class interpret:
-    """Run featherweight's functions on NumPy, line by line, without compiling: `with fw.interpret(): …`.
-
-    For debuggers and for machines without a code generator. It holds for the whole process.
-    """
-
-    depth = 0
-
-    def __enter__(self) -> interpret:
-        interpret.depth += 1
-        OFF.value = interpret.depth
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        interpret.depth -= 1
-        OFF.value = interpret.depth
 
 
 @dataclass(frozen=True)
@@ -103,7 +86,7 @@ class Kernel:
         """The program, cut and laid out; traced on first use."""
         with compiling:
             if self._plan is None:
-                self._plan = self._trace()
+                self._plan = uncollected(self._trace)
             return self._plan
 
     def _trace(self) -> Plan:
@@ -153,7 +136,7 @@ class Kernel:
                 code = self._code.get(width)
                 if code is None:
                     start = time.perf_counter()
-                    code = self._code[width] = self._load(width)
+                    code = self._code[width] = uncollected(self._load, width)
                     seconds = time.perf_counter() - start
                     if seconds > 1.0 and not code.from_cache:
                         kept = "the next process finds it in the cache" if self._key() else "for this process alone"
@@ -192,26 +175,27 @@ class Kernel:
         ranks = [len(a.shape) for a in self.inputs]
         arrays = [as_array(a.name, v, a.shape, a.symbols) for a, v in zip(self.inputs, values, strict=True)]
         batch = batch_shape(names, arrays, ranks)
-        results = self._results(batch, arrays, out)
+        place = None if out is None else checked_out(out, batch + self.outputs[0])
+        results = self._results(batch, arrays, place)
         count = prod(batch)
         if count == 0:
             return results if out is None else (out,)
-        if interpret.depth:
-            bad = self._interpret(arrays, ranks, batch, results)
+        if interpreting():
+            bad = self.interpret(arrays, ranks, batch, results)
         else:
             bad = self._run([as_rows(a, r, batch) for a, r in zip(arrays, ranks, strict=True)], results, count)
         if bad:
             raise ValueError(f"{self.name}: {self._reason(names, arrays, results)}")
-        if out is not None and results[0] is not out:
-            out[...] = results[0]
+        if place is not None and results[0] is not place:
+            place[...] = results[0]
         return results if out is None else (out,)
 
-    def _results(self, batch: tuple[int, ...], arrays: list[np.ndarray], out: Any) -> tuple[np.ndarray, ...]:
+    def _results(
+        self, batch: tuple[int, ...], arrays: list[np.ndarray], out: np.ndarray | None
+    ) -> tuple[np.ndarray, ...]:
         """Fresh arrays, or `out` itself where rows can be written straight into it."""
-        if out is not None:
-            check_out(out, batch + self.outputs[0])
-            if out.flags.c_contiguous and out.flags.aligned and not any(np.may_share_memory(out, a) for a in arrays):
-                return (out,)
+        if out is not None and out.flags.carray and not any(np.may_share_memory(out, a) for a in arrays):
+            return (out,)
         return tuple(empty(batch + shape) for shape in self.outputs)
 
     def status(self, *values: Any) -> np.ndarray:
@@ -241,11 +225,11 @@ class Kernel:
             call[ARRAYS + 2 * k], call[ARRAYS + 2 * k + 1] = pointer, stride
         return code.run_rows(ctypes.addressof(call), count)
 
-    def _interpret(
+    def interpret(
         self, arrays: list[np.ndarray], ranks: list[int], batch: tuple[int, ...], results: tuple[np.ndarray, ...]
     ) -> bool:
-        """The same source on NumPy: several states as `Lanes`, arrays with one entry a state; one state as numbers,
-        which take less time than arrays without axes."""
+        """The same source on NumPy, into `results`; is any number not finite, or an input refused? Several states are
+        `Lanes`, arrays with one entry a state; one state is numbers, which take less time than arrays without axes."""
         scalars: Scalars = []
         for array, rank in zip(arrays, ranks, strict=True):
             flat = array.reshape((*array.shape[: array.ndim - rank], -1))

@@ -1,4 +1,9 @@
-"""Who compiles: one at a time, in several threads if there is much to do, and never across a fork."""
+"""The compile lock: one thread at a time traces or compiles, and never across a fork.
+
+An exception of a signal handler (Ctrl-C, a time limit, `sys.exit`) may come between any two lines. CPython looks for
+signals when a Python function begins, when a loop goes round, and when a call of a C function has returned. What must
+not be left half done is done where it does not look.
+"""
 
 from __future__ import annotations
 
@@ -6,101 +11,98 @@ import gc
 import os
 import threading
 import time
-import weakref
 from _thread import start_new_thread
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
-class Compiling:
-    """One at a time traces or compiles: LLVM does not race, a fork waits for rest. Meanwhile Python does not look for
-    garbage in cycles: it would go through all that is traced again and again, for a sixth of the time."""
+class Lock(type(threading.RLock())):  # type: ignore[misc]
+    """A lock that a thread may take again, and that a `with` always gives back.
 
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._depth, self._collects = 0, False
-        self._codes: list[tuple[Any, weakref.ref]] = []  # that are loaded, and whose they are
-        self._jobs: set[_Job] = set()
-        if hasattr(os, "register_at_fork"):
-            release = self._lock.release
-            os.register_at_fork(before=self._rest, after_in_parent=release, after_in_child=release)
+    Leaving it is a C function, which has let go when CPython looks for signals. Entering must not be one: from version
+    3.14 on CPython looks when it has returned, before the `with` has begun. Nor does it call one: an unpacking does.
+    """
 
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._depth += 1
-        if self._depth == 1:
-            self._collects = gc.isenabled()
-            gc.disable()
+    def __enter__(self) -> bool:
+        (held,) = map(self.acquire, (True,))
+        return held
 
-    def __exit__(self, *error: object) -> None:
-        self._depth -= 1
-        if self._depth == 0 and self._collects:
+
+compiling = Lock()
+
+
+def uncollected(call: Callable[..., T], *arguments: Any) -> T:
+    """call(*arguments) with the cyclic garbage collector off, which would visit all that is traced over and over, for a
+    sixth of the time. Only with the lock held: the setting is the process's."""
+    collects = gc.isenabled()
+    try:
+        gc.disable()
+        return call(*arguments)
+    finally:
+        if collects:
             gc.enable()
-        self._lock.release()
 
-    def keep(self, code: Any, owner: object) -> None:
-        """Keep loaded code for as long as its owner lives, and free what has none any more.
 
-        That is done here and nowhere else: Python drops an owner in the midst of anything, at the bottom of a recursion
-        or in a thread, where no lock may be waited for; and a fork must not find LLVM at it.
-        """
-        kept = [(code, weakref.ref(owner))]
-        for other, its_owner in self._codes:
-            if its_owner() is None:
-                other.close()
-            else:
-                kept.append((other, its_owner))
-        self._codes = kept
+_running: set[_Job] = set()
 
-    def side_by_side(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
-        """What the calls return, each in a thread of its own; in this one, if there are no more threads.
 
-        Ctrl-C is heard when all are done. One that comes between two lines here is not: then threads are left behind,
-        which share nothing with anybody, and a fork waits for them.
-        """
-        jobs = [_Job(call, self._jobs) for call in calls]
-        for job in jobs:
+def side_by_side(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What the calls return, each in a thread of its own; in this one, if there are no more threads.
+
+    An exception of a signal handler is raised when all are done. One that comes between two lines here is raised at
+    once: then threads are left behind, which share nothing with anybody, and a fork waits for them.
+    """
+    jobs = [_Job(call) for call in calls]
+    for job in jobs:
+        try:
+            start_new_thread(job.run, ())
+        except RuntimeError:  # too many, or the process ends
+            job.run()
+    interrupt: BaseException | None = None
+    for job in jobs:
+        while not job.done:
             try:
-                start_new_thread(job.run, ())
-            except RuntimeError:  # too many, or the process ends
-                job.run()
-        interrupt: KeyboardInterrupt | None = None
-        for job in jobs:
-            while not job.done.is_set():
-                try:
-                    job.done.wait()
-                except KeyboardInterrupt as error:
-                    interrupt = error
-        for failure in (interrupt, *(job.error for job in jobs)):
-            if failure is not None:
-                raise failure
-        return [job.result for job in jobs]
-
-    def _rest(self) -> None:
-        """Before a fork: nobody compiles, and none of the threads is left that were."""
-        self._lock.acquire()
-        while self._jobs:
-            time.sleep(1e-3)
+                with job.running:
+                    pass
+            except BaseException as error:
+                interrupt = error
+    for failure in (interrupt, *(job.error for job in jobs)):
+        if failure is not None:
+            raise failure
+    return [job.result for job in jobs]
 
 
 class _Job:
-    """A call, and what came of it. While it runs it is one of `running`."""
+    """A call, and what came of it."""
 
-    def __init__(self, call: Callable[[], Any], running: set[_Job]) -> None:
-        self._call, self._running = call, running
-        self.done = threading.Event()
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self._call = call
+        self.done = False
+        self.running = threading.Lock()  # held until it is done
+        self.running.acquire()
         self.result: Any = None
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        self._running.add(self)
+        _running.add(self)
         try:
             self.result = self._call()
         except BaseException as error:
             self.error = error
         finally:
-            self._running.discard(self)
-            self.done.set()
+            self.done = True
+            _running.discard(self)
+            self.running.release()
 
 
-compiling = Compiling()
+def _before_fork() -> None:
+    """Nobody compiles, and none of the threads is left that did."""
+    compiling.acquire()
+    while _running:
+        time.sleep(1e-3)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=compiling.release, after_in_child=compiling.release)

@@ -1,23 +1,26 @@
 """Native hand-over of work between threads: no interpreter and no interpreter lock on the way.
 
 Each worker has a box. The caller fills the boxes, does its own part, and then takes back what nobody has
-begun: a worker that sleeps or comes late costs speed, never a result.
+begun: a worker that sleeps or comes late costs speed, never a result. It comes back to Python when nobody writes any
+more, and not before: an exception of a signal handler finds all of the work done, or none.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 from featherweight.compiler.shared import load
 from featherweight.compiler.target import host
 
-BUSY, NOT_DONE = -1, -2  # what `team` and `finish` return instead of a number of bad packs
+BUSY = -1  # what `team` returns instead of a number of bad packs
 IDLE, POSTED, RUNNING = 0, 1, 2  # states of a box
 BOX_WORDS = 16  # two cache lines: state, run, call, workspace, taken, k, n, result
-DESK_WORDS = 16  # of a pool: whose call it is (0: nobody's), the caller's own result
+DESK_WORDS = 16  # of a pool: is it in use?
+LOOKS = 200_000  # of the caller at a worker's last block, about 10 ms; from then on it sleeps between them
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class Handover:
     """The native functions, as ctypes calls that release the interpreter lock."""
 
     serve: Any  # serve(box, looks): do what is posted; return after so many looks at an idle box
-    team: Any  # team(desk, me, boxes, n, run, call, workspaces, taken, looks): all n parts
-    finish: Any  # finish(desk, me, boxes, n, looks): wait on for what `team` left
+    team: Any  # team(desk, boxes, n, run, call, workspaces, taken, sleep): all n parts
+    sleep: int  # address of a function of the C library for `team`
 
 
 @functools.cache
@@ -36,17 +39,24 @@ def handover() -> Handover:
     word, pointer = ctypes.c_int64, ctypes.c_void_p
     return Handover(
         ctypes.CFUNCTYPE(None, pointer, word)(library["serve"]),
-        ctypes.CFUNCTYPE(word, pointer, word, pointer, word, *[pointer] * 4, word)(library["team"]),
-        ctypes.CFUNCTYPE(word, pointer, word, pointer, word, word)(library["finish"]),
+        ctypes.CFUNCTYPE(word, pointer, pointer, word, *[pointer] * 5)(library["team"]),
+        ctypes.cast(_sleep(), pointer).value or 0,
     )
 
 
+def _sleep() -> Any:
+    """Sleeps for so many microseconds; on Windows, which has no such function, it only lets others go first."""
+    if sys.platform == "win32":
+        return ctypes.windll.kernel32.SwitchToThread
+    return ctypes.CDLL(None).usleep
+
+
 def emit_handover(arch: str) -> str:
-    """IR text with `@serve`, `@team` and `@finish`."""
+    """IR text with `@serve` and `@team`."""
     arm = arch == "arm"
     pause = "call void @llvm.aarch64.hint(i32 1)" if arm else "call void @llvm.x86.sse2.pause()"
     declare = "declare void @llvm.aarch64.hint(i32)" if arm else "declare void @llvm.x86.sse2.pause()"
-    return f"{declare}\n" + _do() + _serve(pause) + _team() + _finish(pause)
+    return f"{declare}\n" + _do() + _serve(pause) + _team(pause)
 
 
 def _field(name: str, word: int, kind: str = "ptr") -> str:
@@ -105,7 +115,7 @@ end:
 """
 
 
-def _team() -> str:
+def _team(pause: str) -> str:
     stores = "\n  ".join(
         f"%{name}to = getelementptr i64, ptr %box, i64 {word}\n  store {kind} %{name}, ptr %{name}to"
         for word, (kind, name) in enumerate(
@@ -113,10 +123,9 @@ def _team() -> str:
         )
     )
     return f"""
-define i64 @team(ptr %desk, i64 %me, ptr %boxes, i64 %n,
-                 ptr %run, ptr %call, ptr %wss, ptr %taken, i64 %looks) nounwind {{
+define i64 @team(ptr %desk, ptr %boxes, i64 %n, ptr %run, ptr %call, ptr %wss, ptr %taken, ptr %sleep) nounwind {{
 entry:
-  %swap = cmpxchg ptr %desk, i64 0, i64 %me acq_rel acquire
+  %swap = cmpxchg ptr %desk, i64 0, i64 1 acq_rel acquire
   %free = extractvalue {{i64, i1}} %swap, 1
   br i1 %free, label %clear, label %busy
 busy:
@@ -145,56 +154,38 @@ post:
 own:
   %ws0 = load ptr, ptr %wss
   %bad = call i64 %run(ptr %call, ptr %ws0, ptr %taken, i64 0, i64 %n)
-  %badp = getelementptr i64, ptr %desk, i64 1
-  store i64 %bad, ptr %badp
-  %all = call i64 @finish(ptr %desk, i64 %me, ptr %boxes, i64 %n, i64 %looks)
-  ret i64 %all
-}}
-"""
-
-
-def _finish(pause: str) -> str:
-    """Nothing is left to wait for if the desk is not mine."""
-    return f"""
-define i64 @finish(ptr %desk, i64 %me, ptr %boxes, i64 %n, i64 %looks) nounwind {{
-entry:
-  %whose = load atomic i64, ptr %desk acquire, align 8
-  %mine = icmp eq i64 %whose, %me
-  %badp = getelementptr i64, ptr %desk, i64 1
-  %own = load i64, ptr %badp
-  br i1 %mine, label %next, label %gone
-gone:
-  ret i64 0
+  br label %next
 next:
-  %k = phi i64 [1, %entry], [%k1, %done]
-  %sum = phi i64 [%own, %entry], [%sum1, %done]
-  %more = icmp slt i64 %k, %n
+  %w = phi i64 [1, %own], [%w1, %done]
+  %sum = phi i64 [%bad, %own], [%sum1, %done]
+  %more = icmp slt i64 %w, %n
   br i1 %more, label %one, label %end
 one:
-  %before = sub i64 %k, 1
-  %boxp = getelementptr ptr, ptr %boxes, i64 %before
-  %box = load ptr, ptr %boxp
-  call void @do(ptr %box)
+  %beforew = sub i64 %w, 1
+  %wboxp = getelementptr ptr, ptr %boxes, i64 %beforew
+  %wbox = load ptr, ptr %wboxp
+  call void @do(ptr %wbox)
   br label %look
 look:
-  %left = phi i64 [%looks, %one], [%left1, %wait]
-  %state = load atomic i64, ptr %box acquire, align 8
+  %left = phi i64 [{LOOKS}, %one], [%left1, %wait], [0, %rest]
+  %state = load atomic i64, ptr %wbox acquire, align 8
   %idle = icmp eq i64 %state, {IDLE}
   br i1 %idle, label %done, label %still
 still:
-  %again = icmp sgt i64 %left, 0
-  br i1 %again, label %wait, label %late
+  %awake = icmp sgt i64 %left, 0
+  br i1 %awake, label %wait, label %rest
 wait:
   {pause}
   %left1 = sub i64 %left, 1
   br label %look
-late:
-  ret i64 {NOT_DONE}
+rest:
+  %slept = call i32 %sleep(i32 50)
+  br label %look
 done:
-  %resultp = getelementptr i64, ptr %box, i64 7
+  %resultp = getelementptr i64, ptr %wbox, i64 7
   %result = load i64, ptr %resultp
   %sum1 = add i64 %sum, %result
-  %k1 = add i64 %k, 1
+  %w1 = add i64 %w, 1
   br label %next
 end:
   store atomic i64 0, ptr %desk release, align 8

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import threading
 from math import prod
 from typing import Any
 
@@ -20,29 +19,32 @@ MOST = 256 << 20  # bytes kept in all
 
 
 class _Store:
-    """Blocks that nobody uses now."""
+    """Blocks that nobody uses now.
+
+    There is no lock, for arrays are dropped in the midst of anything, and a child would find it held. Each change is
+    one operation of a dictionary, and a block belongs to whoever has taken it out.
+    """
 
     def __init__(self) -> None:
-        self._blocks: list[np.ndarray] = []
-        self._mutex = threading.Lock()
+        self._blocks: dict[int, np.ndarray] = {}  # by identity, the oldest first
 
     def take(self, n: int) -> np.ndarray:
         """A block of n doubles."""
-        with self._mutex:
-            for k, block in enumerate(self._blocks):
-                if len(block) == n:
-                    return self._blocks.pop(k)
+        for key, block in self._blocks.copy().items():
+            if len(block) == n and self._blocks.pop(key, None) is not None:
+                return block
         return np.empty(n)
 
     def give(self, block: np.ndarray) -> None:
-        """Keep a block; the oldest ones go if there are too many. Not at all if a signal has come in between."""
-        if self._mutex.acquire(blocking=False):
-            try:
-                self._blocks.append(block)
-                while sum(b.nbytes for b in self._blocks) > MOST:
-                    self._blocks.pop(0)
-            finally:
-                self._mutex.release()
+        """Keep a block; the oldest ones go if there are too many."""
+        self._blocks[id(block)] = block
+        kept = self._blocks.copy()
+        surplus = sum(other.nbytes for other in kept.values()) - MOST
+        for key, other in kept.items():
+            if surplus <= 0:
+                break
+            self._blocks.pop(key, None)
+            surplus -= other.nbytes
 
 
 _store = _Store()

@@ -6,21 +6,24 @@ the rest is a hand-over in native code.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import threading
-import time
+from _thread import start_new_thread
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from featherweight.compiler.arguments import address_of
-from featherweight.compiler.mailbox import BOX_WORDS, BUSY, DESK_WORDS, NOT_DONE, handover
+from featherweight.compiler.lock import Lock
+from featherweight.compiler.mailbox import BOX_WORDS, BUSY, DESK_WORDS, handover
 
 _limit: int | None = None
 _pool: Pool | None = None
-_pool_lock = threading.Lock()
+_pool_lock = Lock()
 
 
 @functools.cache
@@ -68,7 +71,6 @@ class threads:
 
 
 WATCH = 2000  # looks at its box before a worker sleeps; about 100 us
-PATIENCE = 200_000  # looks of the caller at a worker's last block; about 10 ms
 
 
 class _Worker:
@@ -80,7 +82,7 @@ class _Worker:
         self.address = -(-address_of(self.box) // 128) * 128
         self._alarm = threading.Lock()
         self._alarm.acquire()
-        threading.Thread(target=self._loop, name="featherweight", daemon=True).start()
+        start_new_thread(self._loop, ())
 
     def _loop(self) -> None:
         serve = handover().serve
@@ -91,7 +93,8 @@ class _Worker:
     def wake(self) -> None:
         """So that it looks at its box once more before it sleeps."""
         if self._alarm.locked():
-            self._alarm.release()
+            with contextlib.suppress(RuntimeError):  # another thread was quicker
+                self._alarm.release()
 
 
 class Team:
@@ -112,49 +115,39 @@ class Pool:
         self._native = handover()
         self._memory = np.zeros(2 * DESK_WORDS, dtype=np.int64)
         self._desk = -(-address_of(self._memory) // 128) * 128
-        self._boxes = (ctypes.c_void_p * 0)()
-        self.workers: list[_Worker] = []
+        self._hiring = Lock()
+        self._crew: tuple[tuple[_Worker, ...], Any] = (), (ctypes.c_void_p * 0)()  # and their boxes
+
+    @property
+    def workers(self) -> tuple[_Worker, ...]:
+        return self._crew[0]
 
     def _hire(self, n: int) -> bool:
         """Have n workers; False if the system has no thread for us."""
-        try:
-            while len(self.workers) < n:
-                self.workers.append(_Worker())
-        except RuntimeError:
-            return False
-        finally:
-            if len(self._boxes) < len(self.workers):
-                self._boxes = (ctypes.c_void_p * len(self.workers))(*(w.address for w in self.workers))
+        with self._hiring:
+            try:
+                while len(self.workers) < n:
+                    workers = (*self.workers, _Worker())
+                    self._crew = workers, (ctypes.c_void_p * len(workers))(*(w.address for w in workers))
+            except RuntimeError:
+                return False
         return True
 
     def run(self, team: Team, call: int) -> int | None:
         """All parts of the call at this address, side by side, the first here; how many packs had a bad row.
 
-        None, and nothing done, if another team has the workers or no more threads are to be had.
+        None, and nothing done, if another team has the workers or no more threads are to be had. Nobody writes any
+        more when it ends, also if it ends with an exception of a signal handler: handing over, working and waiting are
+        one call of native code.
         """
         helpers = team.n - 1
-        if len(self._boxes) < helpers and not self._hire(helpers):
+        if len(self._crew[0]) < helpers and not self._hire(helpers):
             return None
-        for worker in self.workers[:helpers]:
+        workers, boxes = self._crew
+        for worker in workers[:helpers]:
             worker.wake()
-        me, boxes = threading.get_ident(), self._boxes
-        interrupt = None
-        bad = NOT_DONE
-        try:
-            bad = self._native.team(
-                self._desk, me, boxes, team.n, team.run, call, team.workspaces, team.taken, PATIENCE
-            )
-        except KeyboardInterrupt as error:
-            interrupt = error
-        # whatever happens: they may still be writing into the caller's arrays
-        while bad == NOT_DONE:
-            try:
-                bad = self._native.finish(self._desk, me, boxes, team.n, PATIENCE)
-                time.sleep(0)
-            except KeyboardInterrupt as error:
-                interrupt = error
-        if interrupt is not None:
-            raise interrupt
+        native = self._native
+        bad = native.team(self._desk, boxes, team.n, team.run, call, team.workspaces, team.taken, native.sleep)
         return None if bad == BUSY else bad
 
 
@@ -170,7 +163,7 @@ def pool() -> Pool:
 def _after_fork() -> None:
     """Threads do not survive a fork, locks may be held: begin anew."""
     global _pool, _pool_lock
-    _pool, _pool_lock = None, threading.Lock()
+    _pool, _pool_lock = None, Lock()
 
 
 if hasattr(os, "register_at_fork"):

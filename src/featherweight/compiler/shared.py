@@ -7,7 +7,8 @@ import functools
 from collections.abc import Callable
 
 from featherweight.compiler import cache
-from featherweight.compiler.target import Library, Target, llvm_version
+from featherweight.compiler.library import Library
+from featherweight.compiler.target import Target, llvm_version
 
 Shapes = tuple[tuple[int, ...], ...]
 

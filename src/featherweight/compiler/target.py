@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from featherweight.compiler.lock import compiling
+from featherweight.compiler.lock import compiling, side_by_side
+from featherweight.compiler.pages import TO_COMPILE, check_mappings
 
 
 class UnsupportedMachine(RuntimeError):
@@ -40,6 +41,11 @@ class Target:
         Windows, with LLVM's older loader, each module has all it calls."""
         return not self.windows
 
+    @property
+    def has_own_linker(self) -> bool:
+        """Whether object files for it are linked by `elf.py`, and not by LLVM."""
+        return self.triple.startswith("x86_64") and "linux" in self.triple
+
     @functools.cache  # noqa: B019  (there are few targets, and they live as long as the process)
     def _machines(self) -> deque[Any]:
         """LLVM's target machines that nobody uses."""
@@ -54,26 +60,24 @@ class Target:
             return self._machines().pop()
         except IndexError:
             return (
-                _llvm()
+                llvm_binding()
                 .Target.from_triple(self.triple)
                 .create_target_machine(cpu=self.cpu, features=self.features, opt=1, reloc="pic", codemodel="small")
             )
 
     def object_code(self, ir: str) -> bytes:
         """Compile IR text to an object file."""
-        with compiling:
-            return self._compiled(ir)
+        (code,) = self.object_codes([ir])
+        return code
 
     def object_codes(self, texts: Sequence[str]) -> list[bytes]:
         """Compile IR texts to object files, side by side."""
-        if len(texts) == 1:
-            return [self.object_code(texts[0])]
         with compiling:
-            _llvm()
-            return compiling.side_by_side([partial(self._compiled, ir) for ir in texts])
+            check_mappings(TO_COMPILE)
+            return side_by_side([partial(self._compiled, ir) for ir in texts])
 
     def _compiled(self, ir: str) -> bytes:
-        llvm, machine = _llvm(), self._machine()
+        llvm, machine = llvm_binding(), self._machine()
         with llvm.parse_assembly(ir, context=llvm.create_context()) as module:  # freed while the lock is held
             module.triple = self.triple
             module.verify()
@@ -83,14 +87,17 @@ class Target:
 
 
 @functools.cache
-def _llvm() -> Any:
-    """llvmlite, imported when the first kernel is compiled and not before."""
-    with compiling:  # no fork while Python imports, with locks that the child has not
-        import llvmlite.binding as llvm
+def llvm_binding() -> Any:
+    """llvmlite, imported when the first kernel is loaded and not before.
 
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        return llvm
+    It is imported and called in threads of `side_by_side` alone: an exception of a signal handler would leave its lock
+    held for good. And with the compile lock held: a child must not have the locks of an import, or of LLVM.
+    """
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
 
 
 def emit_object(machine: Any, module: Any) -> bytes:
@@ -112,20 +119,29 @@ def emit_object(machine: Any, module: Any) -> bytes:
 
 
 @functools.cache
-def llvm_version() -> str:
-    import llvmlite
+def _known() -> tuple[str, str, str, Any]:
+    """What LLVM says of itself and of this machine: version, triple, processor, features."""
 
-    return f"llvmlite {llvmlite.__version__} LLVM {'.'.join(map(str, _llvm().llvm_version_info))}"
+    def ask() -> tuple[str, str, str, Any]:
+        import llvmlite
+
+        llvm = llvm_binding()
+        version = f"llvmlite {llvmlite.__version__} LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
+        return version, llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features()
+
+    with compiling:
+        (answer,) = side_by_side([ask])
+    return answer
+
+
+def llvm_version() -> str:
+    return _known()[0]
 
 
 @functools.cache
 def host() -> Target:
     """This machine."""
-    with compiling:
-        llvm = _llvm()
-        triple = llvm.get_process_triple()
-        features = llvm.get_host_cpu_features()
-        cpu = llvm.get_host_cpu_name()
+    _, triple, cpu, features = _known()
     if triple.startswith(("aarch64", "arm64")):
         return Target(triple, cpu, features.flatten(), 2)
     if not triple.startswith(("x86_64", "amd64")):
@@ -133,36 +149,3 @@ def host() -> Target:
     if not (features.get("avx2") and features.get("fma")):
         raise UnsupportedMachine(f"{cpu} has no AVX2 and FMA; featherweight.interpret() works everywhere")
     return Target(triple, cpu, features.flatten() + ",-prefer-256-bit", 8 if features.get("avx512f") else 4)
-
-
-@functools.cache
-def _jit() -> Any:
-    """The loader of object code. JITLink puts a module into one piece of memory; LLVM's older loader, the only one for
-    Windows, asks for its parts one by one and ends the process if they come to lie more than 2 GB apart."""
-    return _llvm().create_lljit_compiler(use_jit_link=host().links_modules)
-
-
-class Library:
-    """Object code in memory, linked against functions at given addresses; its own are valid while this object lives."""
-
-    _count = 0
-
-    def __init__(
-        self, objects: Iterable[bytes], symbols: Iterable[str], imports: Mapping[str, int] | None = None
-    ) -> None:
-        llvm = _llvm()
-        with compiling:
-            Library._count += 1
-            builder = llvm.JITLibraryBuilder()
-            for object_code in objects:
-                builder.add_object_img(object_code)
-            for name in symbols:
-                builder.export_symbol(name)
-            for name, address in (imports or {}).items():
-                builder.import_symbol(name, address)
-            self._tracker = builder.link(_jit(), f"featherweight{Library._count}")
-            compiling.keep(self._tracker, self)
-
-    def __getitem__(self, symbol: str) -> int:
-        with compiling:
-            return self._tracker[symbol]

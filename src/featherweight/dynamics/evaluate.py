@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpret
+from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpreting
 from featherweight.compiler.arguments import as_array
 from featherweight.identity import identity
 from featherweight.model import Model
@@ -179,14 +179,14 @@ def evaluate(
             return _inside(quantity, model, given, options, parameters, graph)
     numbers = [*given.values(), *parameter_values(model, parameters)]
     place = (quantity.name, options, extra)
-    if out is None and not interpret.depth:
+    if out is None and not interpreting():
         for entry in tuple(model._entries.get(place, {}).values()):
             result = entry(*numbers)
             if result is not None:
                 return result if isinstance(result, tuple) else (result,)
     kernel = quantity.kernel(model, *extra, options=options)
     results = kernel(*numbers, out=out)
-    if not interpret.depth:
+    if not interpreting():
         entry = _remember(model, place, kernel, results[0])
         if entry is not None and not extra and not model.parameters:
             shelve(model, (quantity.name, *options), entry)

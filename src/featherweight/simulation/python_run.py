@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.loop import Stepper
+from featherweight.compiler.loop import Call, stepper
 from featherweight.errors import SimulationError
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.run import LAST_STATES, Run, last_of
@@ -32,7 +32,7 @@ class PythonRun(Run):
         self._forces = np.empty((p.count, 1, p.model.nv))
         self._tau = self._forces.reshape(self._shape)  # the same memory
         self._rest = [np.array(c) for c in self.now[RECORDED:]]  # what is carried and not recorded, after k steps
-        self._stepper = Stepper(p.loop, p.count)
+        self._stepper = stepper(p.loop, p.count)
 
     def _plain(self, forces: Any) -> bool:
         return forces.__class__ is np.ndarray and forces.dtype is FLOAT and forces.shape == self._shape
@@ -123,12 +123,12 @@ class Tape:
         now = [states[:, m] for states in self.states]
         history = [states[:, m:] for states in self.states]
         made = [record[:, m:] for record in self.records]
-        self.call = p.loop.call([*now, *rest], [tau], p.constants, [*history, *rest], made, 1, 1)
+        self.call: Call = p.loop.call([*now, *rest], [tau], p.constants, [*history, *rest], made, 1, 1)
 
     @property
     def k(self) -> int:
         """Steps that are made; native code counts them."""
-        return self._begun + self.call[-1]
+        return self._begun + self.call.steps_made
 
     def rows(self, first: int, end: int, every: int = 1) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """States after first, first + every, … < end steps, and records of the steps that begin there."""

@@ -170,7 +170,7 @@ def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watche
     what = run.problem
     if not what.count:
         return
-    operations = what.loop.code(what.count).cost * (what.count if what.count > 1 else 6)
+    operations = what.loop.cost(what.count) * (what.count if what.count > 1 else 6)
     chunk = max(1, int(FIRST_CHUNK / operations))  # steps
     with Keeper(run, file) as keeper:
         try:

@@ -111,7 +111,8 @@ def _make(model: Model, means: Means) -> Loop:
 
     whole = identity("step", means.identity.text, model)
     fingerprint = None if means.identity.foreign else whole.everywhere
-    return Loop("step", carry, forces, constants, means.records(model), function, RECORDED, fingerprint)
+    records, by_user = means.records(model), control is not None
+    return Loop("step", carry, forces, constants, records, function, RECORDED, fingerprint, one_by_one=by_user)
 
 
 def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> tuple[list[Any], list[Any]]:
