@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.dynamics.regularity import singular_at
 from featherweight.errors import ConvergenceError, SimulationError
 from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.keeping import Keeper
-from featherweight.simulation.problem import Control, problem
+from featherweight.simulation.problem import Control, Problem, problem
 from featherweight.simulation.progress import Progress
 from featherweight.simulation.python_run import python_run
 from featherweight.simulation.run import Run
@@ -30,6 +31,7 @@ REASONS = {
     Status.NOT_CONVERGED: "a solver did not converge",
     Status.DIVERGED: "the state is no longer finite",
     Status.BAD_CONTROL: "the controller gave NaN or inf",
+    Status.SINGULAR: "the mass matrix is singular",
     Status.BAD_INPUT: "q or v is not a state of this robot: NaN, inf, or a quaternion that is not unit",
 }
 _log = logging.getLogger("featherweight")
@@ -140,10 +142,18 @@ def simulate(
     status = Status(int(trajectory.status))
     if status is not Status.OK:
         step = int(trajectory.failed_step)
-        message = f"failed at step {step}, t = {step * dt:g} s: {REASONS[status]}"
+        message = f"failed at step {step}, t = {step * dt:g} s: {_reason(what, trajectory, status)}"
         failure = ConvergenceError if status is Status.NOT_CONVERGED else SimulationError
         raise failure(message, trajectory, run.last_states())
     return trajectory
+
+
+def _reason(what: Problem, trajectory: Trajectory, status: Status) -> str:
+    """Why a robot failed; where its mass matrix is singular, which body is at fault."""
+    if status is Status.SINGULAR:
+        last = trajectory.lane(0).q[np.isfinite(trajectory.q).all(axis=-1)][-1]
+        return singular_at(what.model, last, what.parameters) or REASONS[status]
+    return REASONS[status]
 
 
 def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watcher: Watcher | None = None) -> None:

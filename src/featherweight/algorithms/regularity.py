@@ -1,0 +1,87 @@
+"""The pivots of M(q), beside what may hide them (see `model.regularity`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies
+from featherweight.algorithms.coupled import coupled_hybrid_dynamics
+from featherweight.algorithms.hybrid_dynamics import hybrid_dynamics
+from featherweight.model import Tree, joined
+from featherweight.model.regularity import DIGITS, carried, largest
+from featherweight.scalar import absolute, sqrt, where
+from featherweight.spatial import Symmetric
+
+Pivot = tuple[int, Any, Any]
+
+
+def pivots(tree: Tree, q: Sequence[Any], prescribed: Collection[int] = ()) -> list[Pivot]:
+    """Of each coordinate: the body it moves, its pivot D, and the size of the inertias that D is a difference of. Those
+    of joints that move as prescribed, by body, are left out. Dynamics computes the same D: compiled together they are
+    one."""
+    whole = joined(tree)
+    bodies = articulated_bodies(whole, q)
+    return _beside(tree, whole, q, bodies, _handed_over(whole, bodies), prescribed)
+
+
+def pivots_of_matrix(tree: Tree, q: Sequence[Any]) -> list[Pivot]:
+    """The same for who factors M itself, whose entries are inertias of composite bodies."""
+    whole = joined(tree)
+    return _beside(tree, whole, q, articulated_bodies(whole, q), carried(tree), ())
+
+
+def _beside(
+    tree: Tree,
+    whole: Tree,
+    q: Sequence[Any],
+    bodies: ArticulatedTree,
+    sizes: tuple[list[Any], list[Any]],
+    prescribed: Collection[int],
+) -> list[Pivot]:
+    """Pivots, beside the inertia that their axes would feel of masses and moments of these sizes, by body."""
+    m, B = sizes
+    found: dict[int, Pivot] = {}  # by degree of freedom
+    for first, on_joint in whole.bodies_on().items():
+        for k, d in enumerate(bodies.D[on_joint[0]].d):
+            size: Any = 0.0
+            for i in on_joint:
+                size = size + largest(bodies.S[i][k], m[i], B[i])
+            found[first + k] = on_joint[0], d, size
+    if not prescribed:
+        return list(found.values())
+    given = {dof for i in prescribed for dof in tree.joints[i].dofs}
+    free = [found[dof] for dof in range(tree.nv) if dof not in given]
+    return [(i, d, size) for (i, _, size), d in zip(free, _free_pivots(tree, q, prescribed), strict=True)]
+
+
+def _handed_over(tree: Tree, bodies: ArticulatedTree) -> tuple[list[Any], list[Any]]:
+    """Of each body, size of masses and moments that the articulated-body algorithm adds up there: its own, and those
+    of each child before its joint is let go."""
+    m, B = [3 * I.m for I in tree.I], [_trace(I.I) for I in tree.I]
+    for i in range(1, len(tree.parent)):
+        parent, r, beyond = tree.parent[i], bodies.X[i].r, bodies.IA[i]
+        reach = sqrt(_trace(beyond.I)) + sqrt(r.dot(r) * _trace(beyond.M))
+        m[parent] = m[parent] + _trace(beyond.M)
+        B[parent] = B[parent] + reach * reach
+    return m, B
+
+
+def _trace(I: Symmetric) -> Any:
+    return absolute(I.xx) + absolute(I.yy) + absolute(I.zz)
+
+
+def _free_pivots(tree: Tree, q: Sequence[Any], prescribed: Collection[int]) -> list[Any]:
+    """The pivots of M without the rows and columns of prescribed joints."""
+    still = [0] * tree.nv
+    if tree.coupled:
+        return coupled_hybrid_dynamics(tree, q, still, still, still, prescribed, None)[2]
+    return [d for D in hybrid_dynamics(tree, q, still, still, still, prescribed, None)[2] for d in D.d]
+
+
+def lost_pivots(found: Sequence[Pivot]) -> Any:
+    """How many are nothing, or rounding: zero where M(q) can be divided by."""
+    count: Any = 0.0
+    for _, d, size in found:
+        count = count + where(d > DIGITS * size, 0.0, 1.0)
+    return count
