@@ -106,8 +106,7 @@ def test_near_a_singular_configuration_it_is_right_or_refused():
             exact = [(tau[0] - 2 * s * c * v[0] * v[1]) / s**2, tau[1] + s * c * v[0] ** 2 + g * s]
         try:
             a = fw.forward_dynamics(model, [0.4, angle], v, tau)
-        except ValueError as error:
-            assert "body 'post'" in str(error)
+        except ValueError:
             refused += 1
         else:
             np.testing.assert_allclose(a, np.array(exact, dtype=float), rtol=1e-2)

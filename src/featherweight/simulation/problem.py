@@ -17,7 +17,6 @@ from featherweight.compiler.loop import Loop
 from featherweight.contact import ContactModel, SpringDamper, Surface
 from featherweight.dynamics import mass_matrix
 from featherweight.dynamics.evaluate import parameter_values
-from featherweight.dynamics.regularity import need_regular
 from featherweight.integrators import NAMES, Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
@@ -94,7 +93,6 @@ def problem(
             raise TypeError(f"contact: expected one of featherweight.contact, got {type(contact).__name__}")
         contact.check(model, method)
     model.need_numbers("simulation")
-    need_regular("simulation", model)
     names, ranks = ["q", "v"], [1, 1]
     arrays = [as_array("q", q, (model.nq,), "nq"), as_array("v", v, (model.nv,), "nv")]
     if tau is not None:

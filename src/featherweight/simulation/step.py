@@ -13,7 +13,7 @@ from featherweight.compiler import Argument, Node, compiling
 from featherweight.compiler.loop import Loop
 from featherweight.contact import ContactModel
 from featherweight.dynamics.evaluate import LARGEST
-from featherweight.dynamics.regularity import regularity
+from featherweight.dynamics.regularity import need_regular, regularity
 from featherweight.errors import SimulationError
 from featherweight.integrators import Integrator
 from featherweight.model import Model, Tree
@@ -75,6 +75,7 @@ def _is_ours(x: Any) -> bool:
 
 
 def _make(model: Model, means: Means) -> Loop:
+    need_regular("simulation", model)
     control, contact = means.control, means.contact
     carry = [
         Argument("q", (model.nq,), "nq", tuple(j.q.start for j in model.independent_joints)),
