@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import numbers
 import os
 import time
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.keeping import Keeper
-from featherweight.simulation.problem import Control, Problem, problem
+from featherweight.simulation.problem import MOST_STEPS, Control, Problem, problem, seconds
 from featherweight.simulation.progress import Progress
 from featherweight.simulation.python_run import python_run
 from featherweight.simulation.run import Run
@@ -127,9 +126,9 @@ def simulate(
     Returns:
         A `Trajectory`.
     """
-    for name, meaning, value in (("dt", "time step", dt), ("duration", "time", duration)):
-        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-            raise ValueError(f"{name}: expected a {meaning} > 0 [s], got {value!r}")
+    dt, duration = seconds("dt", "time step", dt), seconds("duration", "time", duration)
+    if duration / dt > MOST_STEPS:
+        raise ValueError(f"duration: expected at most {MOST_STEPS:g} steps of dt = {dt:g} s, got {duration!r}")
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")
