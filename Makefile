@@ -24,6 +24,7 @@ check: $(VENV)/.dev  ## what CI checks beside the tests: style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.dev  ## peers and ours in one run; a table, and raw data in benchmarks/results/
