@@ -63,6 +63,7 @@ class Worker:
             self.recorder = mmap.mmap(file.fileno(), 0)
         self.models: dict[int, Any] = {}
         self.known: dict[tuple[int, str, int], str] = {}
+        self.made: set[tuple[int, str]] = set()
         self.begin = time.monotonic()
         self.counts = {"calls": 0, "struck": 0, "forks": 0}
         self.armed = self.struck = False
@@ -71,10 +72,14 @@ class Worker:
         self.lock = threading.Lock()
 
     def pick(self, rng: random.Random) -> tuple[int, str, int]:
-        """A call: often on a model that is there, sometimes on another."""
-        there = list(self.models)
-        number = rng.choice(there) if there and rng.random() < 0.9 else rng.randrange(self.jobs.MODELS)
-        return number, rng.choice(list(self.jobs.CALLS)), rng.randrange(SEEDS)
+        """A call: often one that was made before, or on a model that is there; sometimes on another."""
+        there, seed = list(self.models), rng.randrange(SEEDS)
+        with self.lock:
+            made = [key for key in self.made if key[0] in there]
+        if made and rng.random() < 0.8:
+            return (*rng.choice(made), seed)
+        number = rng.choice(there) if there and rng.random() < 0.8 else rng.randrange(self.jobs.MODELS)
+        return number, rng.choice(list(self.jobs.CALLS)), seed
 
     def make(self, key: tuple[int, str, int], slot: int) -> str:
         """The call itself; what it is can be read by another process if this one dies of it."""
@@ -90,6 +95,7 @@ class Worker:
     def compare(self, key: tuple[int, str, int], found: str, where: str) -> None:
         with self.lock:
             first = self.known.setdefault(key, found)
+            self.made.add(key[:2])
             self.counts["calls"] += 1
             fresh = first is found
         if first != found:
@@ -207,7 +213,7 @@ class Worker:
             threading.Thread(target=self.thread, args=(slot,), daemon=True).start()
         rested = time.monotonic()
         while time.monotonic() - self.begin < self.seconds:
-            if rng.random() < 0.02 and "forks" not in self.without:
+            if rng.random() < 0.05 and "forks" not in self.without:
                 self.fork(rng)
             self.shot(rng)
             while len(self.models) > ALIVE:

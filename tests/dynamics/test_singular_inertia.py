@@ -202,15 +202,21 @@ SOUND = {
 
 
 @pytest.mark.parametrize("kind", SOUND)
-def test_sound_robots_are_certain_and_pay_nothing(kind):
-    assert regularity(SOUND[kind]()).certain
+def test_sound_robots_are_not_watched_and_pay_nothing(kind):
+    assert not regularity(SOUND[kind]()).watched
 
 
 def test_a_long_chain_is_watched_and_not_refused():
     """5000 links stretched out have 1e13 times the inertia of one, but no pivot is a difference of such numbers."""
     found = regularity(chain(5000, lambda k: 1.0, axes="yz"))
-    assert not found.certain
+    assert found.watched
     assert found.singular is None
+
+
+def test_parameters_are_watched_from_the_body_to_the_root():
+    model = fw.robots.mini_cheetah(parameters=("FR_thigh.mass", "FL_knee.damping", "gravity"))
+    names = {model.names[i] for i in regularity(model).watched}
+    assert names == {"FR_thigh", "FR_abad_link", "body"}
 
 
 def test_universal_joints_are_watched_and_not_refused():

@@ -9,9 +9,8 @@ from featherweight.algorithms.articulated import ArticulatedTree, articulated_bo
 from featherweight.algorithms.coupled import coupled_hybrid_dynamics
 from featherweight.algorithms.hybrid_dynamics import hybrid_dynamics
 from featherweight.model import Tree, joined
-from featherweight.model.regularity import DIGITS, carried, largest
-from featherweight.scalar import absolute, sqrt, where
-from featherweight.spatial import Symmetric
+from featherweight.model.regularity import DIGITS, carried
+from featherweight.scalar import where
 
 Pivot = tuple[int, Any, Any]
 
@@ -46,7 +45,8 @@ def _beside(
         for k, d in enumerate(bodies.D[on_joint[0]].d):
             size: Any = 0.0
             for i in on_joint:
-                size = size + largest(bodies.S[i][k], m[i], B[i])
+                s = bodies.S[i][k]
+                size = size + 2 * (s.angular.dot(s.angular) * B[i] + s.linear.dot(s.linear) * m[i])
             found[first + k] = on_joint[0], d, size
     if not prescribed:
         return list(found.values())
@@ -58,17 +58,13 @@ def _beside(
 def _handed_over(tree: Tree, bodies: ArticulatedTree) -> tuple[list[Any], list[Any]]:
     """Of each body, size of masses and moments that the articulated-body algorithm adds up there: its own, and those
     of each child before its joint is let go."""
-    m, B = [3 * I.m for I in tree.I], [_trace(I.I) for I in tree.I]
+    m, B = [3 * I.m for I in tree.I], [I.I.xx + I.I.yy + I.I.zz for I in tree.I]
     for i in range(1, len(tree.parent)):
-        parent, r, beyond = tree.parent[i], bodies.X[i].r, bodies.IA[i]
-        reach = sqrt(_trace(beyond.I)) + sqrt(r.dot(r) * _trace(beyond.M))
-        m[parent] = m[parent] + _trace(beyond.M)
-        B[parent] = B[parent] + reach * reach
+        parent, r, (I, _, M) = tree.parent[i], bodies.X[i].r, bodies.IA[i]
+        mass = M.xx + M.yy + M.zz
+        m[parent] = m[parent] + mass
+        B[parent] = B[parent] + 2 * (I.xx + I.yy + I.zz + r.dot(r) * mass)  # (a + b)² ≤ 2 (a² + b²)
     return m, B
-
-
-def _trace(I: Symmetric) -> Any:
-    return absolute(I.xx) + absolute(I.yy) + absolute(I.zz)
 
 
 def _free_pivots(tree: Tree, q: Sequence[Any], prescribed: Collection[int]) -> list[Any]:
@@ -79,9 +75,10 @@ def _free_pivots(tree: Tree, q: Sequence[Any], prescribed: Collection[int]) -> l
     return [d for D in hybrid_dynamics(tree, q, still, still, still, prescribed, None)[2] for d in D.d]
 
 
-def lost_pivots(found: Sequence[Pivot]) -> Any:
-    """How many are nothing, or rounding: zero where M(q) can be divided by."""
+def lost_pivots(found: Sequence[Pivot], watched: Collection[int]) -> Any:
+    """How many of those of bodies that are watched are nothing, or rounding: zero where M(q) can be divided by."""
     count: Any = 0.0
-    for _, d, size in found:
-        count = count + where(d > DIGITS * size, 0.0, 1.0)
+    for i, d, size in found:
+        if i in watched:
+            count = count + where(d > DIGITS * size, 0.0, 1.0)
     return count

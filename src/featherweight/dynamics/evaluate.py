@@ -56,7 +56,8 @@ class Quantity:
     def _make(self, model: Model, extra: tuple[str, ...], options: tuple[Any, ...] = ()) -> Kernel:
         model.need_numbers(self.name)
         names = (*self.inputs, *extra)
-        pivots = None if self.pivots is None or regularity(model).certain else self.pivots
+        watched_bodies = () if self.pivots is None else regularity(model).watched
+        pivots = self.pivots if watched_bodies else None
 
         def function(scalars: list[list[Any]], lift: Callable, mark: Callable) -> tuple[list[list[Any]], Any]:
             arguments = dict(zip((*names, *model.parameters), scalars, strict=True))
@@ -72,7 +73,7 @@ class Quantity:
             if watched:
                 check = check + where(abs(sum(watched)) <= LARGEST, 0.0, 1.0)
             if pivots is not None:
-                check = check + lost_pivots(pivots(tree, arguments["q"], *options))
+                check = check + lost_pivots(pivots(tree, arguments["q"], *options), watched_bodies)
             return results, check
 
         def explain(arrays: dict[str, np.ndarray]) -> str:

@@ -13,7 +13,7 @@ from featherweight.algorithms import Pivot, pivots
 from featherweight.compiler import compiling
 from featherweight.errors import ModelError
 from featherweight.model import Model, Tree
-from featherweight.model.parameters import depends_on_inertia
+from featherweight.model.parameters import INERTIAL
 from featherweight.model.regularity import DIGITS, singular_bodies
 
 KEY = ("regularity",)
@@ -22,14 +22,15 @@ SAMPLES = 3  # configurations: det M(q) is analytic, so that it is zero everywhe
 
 @dataclass(frozen=True)
 class Regularity:
-    """Is M(q) positive definite beyond rounding at every q, by proof? And if it is singular at every q, why."""
+    """The bodies whose pivots may be lost at some q, for nothing proves that they cannot be; and if M(q) is singular at
+    every q, why."""
 
-    certain: bool
+    watched: frozenset[int]
     singular: str | None = None
 
 
 def regularity(model: Model) -> Regularity:
-    """Of a model of numbers; found once. A model that is certain pays nothing, others have their pivots watched."""
+    """Of a model of numbers; found once. Bodies that need no watching cost nothing."""
     found = model._kernels.get(KEY)
     if found is None:
         with compiling:
@@ -47,13 +48,28 @@ def need_regular(what: str, model: Model) -> None:
 
 
 def _regularity(model: Model) -> Regularity:
-    if depends_on_inertia(model.parameters):
-        return Regularity(certain=False)  # who calls gives the inertia
-    if not singular_bodies(model.over_floats) and all(joint.kind.uniform for joint in model.joints):
-        return Regularity(certain=True)
+    given = _given(model)
+    weak = {*singular_bodies(model.over_floats), *(j.body for j in model.joints if not j.kind.uniform), *given}
+    if weak and not all(joint.independent for joint in model.joints):  # joints that share coordinates share pivots
+        weak = {*range(1, model.nb + 1)}
+    if not weak or given:
+        return Regularity(frozenset(weak))
     rng = np.random.default_rng(0)
     reasons = [singular_at(model, _anywhere(model, rng)) for _ in range(SAMPLES)]
-    return Regularity(certain=False, singular=reasons[0] if all(reasons) else None)
+    return Regularity(frozenset(weak), reasons[0] if all(reasons) else None)
+
+
+def _given(model: Model) -> set[int]:
+    """The bodies whose own inertia, or that of what they carry, is given by parameters."""
+    links = {part.link: part.body for part in model.parts} | {joint.name: joint.body for joint in model.joints}
+    bodies: set[int] = set()
+    for name in model.parameters:
+        owner, _, what = name.rpartition(".")
+        body = links[owner] if what in INERTIAL else 0
+        while body > 0:
+            bodies.add(body)
+            body = model.parent[body]
+    return bodies
 
 
 def _anywhere(model: Model, rng: np.random.Generator) -> np.ndarray:

@@ -74,11 +74,6 @@ def declared(model: Model, names: Iterable[Any]) -> dict[str, Parameter]:
     return found
 
 
-def depends_on_inertia(names: Iterable[str]) -> bool:
-    """Can the mass matrix be changed by parameters with these names?"""
-    return any(name.rpartition(".")[2] in INERTIAL for name in names)
-
-
 def possible(model: Model) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Shape and value of every constant that can be declared a parameter, by name."""
     known: dict[str, tuple[tuple[int, ...], Any]] = {"gravity": ((3,), model.gravity_vector)}

@@ -180,8 +180,8 @@ def _step(
     good_state = abs(total) <= LARGEST
     good = going & good_tau & good_state & converged
     reason = where(good_tau, where(good_state, NOT_CONVERGED, DIVERGED), BAD_CONTROL)
-    if not regularity(model).certain:
-        regular = lost_pivots(pivots(tree, q)) == 0
+    if watched := regularity(model).watched:
+        regular = lost_pivots(pivots(tree, q), watched) == 0
         good, reason = good & regular, where(good_tau & logical_not(regular), SINGULAR, reason)
     clock = [k + 1.0, where(good, status, where(going, reason, status)), where(good, failed, where(going, k, failed))]
     state = [tree.chosen(good, new, old) for new, old in ((new_q, q), (new_v, v))]
