@@ -95,6 +95,13 @@ def test_a_simulation_names_the_body(integrator):
     np.testing.assert_array_equal(many.q[2], alone.q)
 
 
+@pytest.mark.parametrize("control", [None, lambda t, q, v: np.zeros(2)])
+def test_a_run_that_comes_to_a_singular_configuration_names_the_body(control):
+    with pytest.raises(fw.SimulationError, match="the mass matrix is singular: body 'post'") as error:
+        fw.simulate(two_points(), [0, 1e-5], [0, -1.0], duration=2e-5, dt=2e-7, record_every=50, control=control)
+    assert 30 < int(error.value.trajectory.failed_step) < 50
+
+
 def test_near_a_singular_configuration_it_is_right_or_refused():
     """The acceleration of `two_points`, solved with 60 digits, at angles down to 1e-9 from the singular one."""
     model, refused = two_points(), 0

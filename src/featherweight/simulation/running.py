@@ -8,8 +8,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from featherweight.dynamics.regularity import singular_at
 from featherweight.errors import ConvergenceError, SimulationError
 from featherweight.integrators import Integrator
@@ -140,19 +138,17 @@ def simulate(
     trajectory = run.trajectory()
     status = Status(int(trajectory.status))
     if status is not Status.OK:
-        step = int(trajectory.failed_step)
-        message = f"failed at step {step}, t = {step * dt:g} s: {_reason(what, trajectory, status)}"
+        step, last = int(trajectory.failed_step), run.last_states()
+        message = f"failed at step {step}, t = {step * dt:g} s: {_reason(what, last, status)}"
         failure = ConvergenceError if status is Status.NOT_CONVERGED else SimulationError
-        raise failure(message, trajectory, run.last_states())
+        raise failure(message, trajectory, last)
     return trajectory
 
 
-def _reason(what: Problem, trajectory: Trajectory, status: Status) -> str:
-    """Why a robot failed; where its mass matrix is singular, which body is at fault."""
-    if status is Status.SINGULAR:
-        last = trajectory.lane(0).q[np.isfinite(trajectory.q).all(axis=-1)][-1]
-        return singular_at(what.model, last, what.parameters) or REASONS[status]
-    return REASONS[status]
+def _reason(what: Problem, last: Trajectory, status: Status) -> str:
+    """Why a robot failed after these states; where its mass matrix is singular, which body is at fault."""
+    named = singular_at(what.model, last.q[-1], what.parameters) if status is Status.SINGULAR else None
+    return named or REASONS[status]
 
 
 def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watcher: Watcher | None = None) -> None:
