@@ -41,6 +41,11 @@ def soak(result: dict[str, Any]) -> Row | None:
     return [what, came, "`make soak`"]
 
 
+def memory(result: dict[str, Any]) -> Row | None:
+    what = f"{_many(result['count'])} models compiled and dropped in one process"
+    return [what, f"{result['bytes_a_model']:.0f} bytes a model stay in memory", "`make memory`"]
+
+
 def mutants(result: dict[str, Any]) -> Row | None:
     if result["untried"]:
         return None
@@ -56,7 +61,7 @@ def misuse(result: dict[str, Any]) -> Row | None:
 
 
 KINDS: dict[str, Callable[[dict[str, Any]], Row | None]] = {
-    "misuse": misuse, "fuzz": fuzz, "time-bombs": time_bombs, "soak": soak, "mutants": mutants,
+    "misuse": misuse, "fuzz": fuzz, "time-bombs": time_bombs, "soak": soak, "memory": memory, "mutants": mutants,
 }  # fmt: skip
 
 
