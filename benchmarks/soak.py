@@ -208,7 +208,7 @@ class Worker:
         signal.signal(signal.SIGALRM, self.strike)
         signal.signal(signal.SIGINT, self.strike)
         rng = random.Random(f"{self.seed} main")
-        self.make((0, "large", 0), 0)
+        self.jobs.fill_kept_memory()
         for slot in range(1, len(self.idle) + 1):
             threading.Thread(target=self.thread, args=(slot,), daemon=True).start()
         rested = time.monotonic()
