@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory soak misuse bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,6 +24,7 @@ check: $(VENV)/.dev  ## what CI checks beside the tests: style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 smoke: $(VENV)/.base  ## a short test with every Python that is found; an environment of its own for each, in .smoke/
@@ -64,7 +65,13 @@ equations: $(VENV)/.dev  ## equations of motion against sympy.physics.mechanics;
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py
 
-tables:  ## the newest measurement into the README
+soak: $(VENV)/.dev  ## 20 minutes of random calls with threads, forks and signals; counts in benchmarks/results/
+	$(BIN)/python benchmarks/soak.py
+
+misuse: $(VENV)/.dev  ## bad vectors and a long chain: ours, Pinocchio and MuJoCo; counts in benchmarks/results/
+	$(BIN)/python benchmarks/misuse.py
+
+tables:  ## the newest measurements into the README and the page about reliability
 	$(PYTHON) benchmarks/report.py
 
 format: $(VENV)/.dev

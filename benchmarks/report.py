@@ -14,7 +14,8 @@ def line(row: dict[str, Any]) -> str:
     return "  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
@@ -82,13 +83,13 @@ def tables(result: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             "One state, called from Python:",
-            _table(["robot", "function", "featherweight", "Pinocchio", "ratio"], single),
+            table(["robot", "function", "featherweight", "Pinocchio", "ratio"], single),
             f"{result['batch']} states a call, per state on one core (Pinocchio: `abaInParallel` and `rneaInParallel` "
             "with one thread; the others in a loop). Two cores kept busy with nothing but arithmetic do "
             f"{result['two_cores']:.2f} times the work of one on this machine, and fill memory "
             f"{result['two_fills']:.2f} times as fast. The last column is operations a second over one core's peak of "
             "fused multiply-adds, and where results are large, bytes a second over those of filling a new array:",
-            _table(
+            table(
                 [
                     "robot",
                     "function",
@@ -105,7 +106,7 @@ def tables(result: dict[str, Any]) -> str:
             f"MuJoCo's `mj_step` with `nstep`, both in native loops; and {result['batch']} robots in one call, "
             "per robot on one core, against `mujoco.batch` on one thread. A Python controller costs "
             f"{result['simulation'][0]['python_controller_us']:.1f} us a step beside its own time:",
-            _table(
+            table(
                 [
                     "robot",
                     "control",
@@ -123,7 +124,7 @@ def tables(result: dict[str, Any]) -> str:
             "with spheres at the same points (`mj_step` in a native loop; `mujoco.batch` on one thread): standing on "
             "four feet; and with all 16 points, robots of a batch dropped and settling. The last two columns: a batch "
             "high in the air, where no point touches, with contact and without. One robot runs 5 000 steps a call:",
-            _table(
+            table(
                 [
                     *("points", "one robot", "MuJoCo", "ratio", "in a batch", "`mujoco.batch`", "ratio", "sweeps"),
                     *("failed", "in the air", "without contact"),
@@ -131,14 +132,14 @@ def tables(result: dict[str, Any]) -> str:
                 contact,
             ),
             "First `forward_dynamics` in a new process (tracing and compiling, or found in the cache):",
-            _table(["robot", "cold", "cached", "import"], starts),
+            table(["robot", "cold", "cached", "import"], starts),
             "Reading and checking a URDF text: "
             + ", ".join(f"{r['links']} links in {1e3 * r['load_s']:.0f} ms" for r in result.get("loading", []))
             + ".",
             "Chains, time per link: linear in the number of links.",
-            _table(["links", "forward, one state", "forward, batch", "inverse, one state", "inverse, batch"], chains),
+            table(["links", "forward, one state", "forward, batch", "inverse, one state", "inverse, batch"], chains),
             "`delassus` of a point at the end of a chain, time per link of depth:",
-            _table(["depth", "one state", "batch"], depths),
+            table(["depth", "one state", "batch"], depths),
         ]
     )
 
@@ -157,11 +158,14 @@ def write_readme(path: Path, result: dict[str, Any], source: str) -> None:
 
 
 def main() -> None:
-    """Write the newest measurement into the README."""
+    """Write the newest measurements into the README, and into the page about reliability."""
+    import reliability
+
     here = Path(__file__).parent
     newest = max((here / "results").glob("*-dynamics.json"))
     write_readme(here.parent / "README.md", json.loads(newest.read_text()), newest.name)
-    print(f"README.md: tables from {newest.name}")
+    reliability.write()
+    print(f"README.md: tables from {newest.name}; {reliability.PAGE.name}: from the newest of each kind")
 
 
 if __name__ == "__main__":

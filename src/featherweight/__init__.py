@@ -42,10 +42,17 @@ from featherweight.dynamics import (
 from featherweight.errors import ConvergenceError, ModelError, SimulationError
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
 
-if _typing.TYPE_CHECKING:
+if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says that it is public
+    from featherweight import contact as contact
+    from featherweight import control as control
+    from featherweight import equations as equations
     from featherweight import integrators
+    from featherweight import plot as plot
+    from featherweight import scenes as scenes
+    from featherweight import viewer as viewer
     from featherweight.io import lint, load, loads, save_urdf
     from featherweight.simulation import Status, Trajectory, compiled, rollout, simulate
+    from featherweight.simulation import actuators as actuators
 
 __version__ = "0.1.0"
 

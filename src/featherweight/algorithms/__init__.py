@@ -25,9 +25,11 @@ from featherweight.algorithms.momentum import (
     momentum,
 )
 from featherweight.algorithms.passive_force import passive_force
+from featherweight.algorithms.regularity import Pivot, lost_pivots, pivots, pivots_of_matrix
 
 __all__ = [
     "FRAMES",
+    "Pivot",
     "body_motion",
     "center_of_mass",
     "centroidal_bias",
@@ -49,10 +51,13 @@ __all__ = [
     "jacobian",
     "jacobian_dot",
     "kinetic_energy",
+    "lost_pivots",
     "mass_matrix",
     "momentum",
     "operational_inertia",
     "passive_force",
+    "pivots",
+    "pivots_of_matrix",
     "potential_energy",
     "seen_from",
     "unit_force_response",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,20 @@ from featherweight.control.limbs import checked_state
 from featherweight.dynamics import difference, gravity_force
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
+
+
+@dataclass(frozen=True, eq=False)
+class JointPD:
+    """A controller f(t, q, v, x, p) for a robot; parameters p: the configuration q_d."""
+
+    model: Model
+    stiffness: np.ndarray  # K (nv,)
+    damping: np.ndarray  # D (nv,)
+    carried: np.ndarray | None  # (nv,): 1 where the weight is carried; None: nowhere
+
+    def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
+        tau = self.stiffness * difference(self.model, q, p) - self.damping * v
+        return (tau if self.carried is None else tau + self.carried * gravity_force(self.model, q)), x
 
 
 def joint_pd(model: Model, target: Any, *, stiffness: Any = 50.0, damping: Any = 2.0, gravity: bool = True) -> Compiled:
@@ -33,11 +48,7 @@ def joint_pd(model: Model, target: Any, *, stiffness: Any = 50.0, damping: Any =
             driven[joint.v] = 0.0
     K, D = (_gains(name, value, model) * driven for name, value in (("stiffness", stiffness), ("damping", damping)))
 
-    def function(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
-        tau = K * difference(model, q, p) - D * v
-        return (tau + driven * gravity_force(model, q) if gravity else tau), x
-
-    return compiled(function, parameters=goal)
+    return compiled(JointPD(model, K, D, driven if gravity else None), parameters=goal)
 
 
 def _gains(name: str, value: Any, model: Model) -> np.ndarray:

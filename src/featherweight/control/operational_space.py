@@ -8,6 +8,7 @@ damping and springs of the joints are not compensated.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,32 @@ from featherweight.dynamics import (
 )
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
+
+
+@dataclass(frozen=True, eq=False)
+class OperationalSpace:
+    """A controller f(t, q, v, x, p) for a frame of a robot; parameters p: its place (3,)."""
+
+    model: Model
+    frame: str
+    posture: np.ndarray  # (nq,)
+    gains: tuple[float, float]  # stiffness [1/s²] and damping [1/s] of the frame
+    posture_gains: tuple[float, float]  # of the joints
+    softness: float  # d [kg^-½]
+
+    def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
+        model, frame = self.model, self.frame
+        J = jacobian(model, q, frame, "world_aligned")[:3]
+        drift = body_acceleration(model, q, v, np.zeros(model.nv), frame, "world_aligned", classical=True)[:3]
+        rate = body_velocity(model, q, v, frame, "world_aligned")[:3]
+        stiffness, damping = self.gains
+        wanted = stiffness * (p - frame_pose(model, q, frame).position) - damping * rate
+        M_inverse_JT = np.stack([solve_mass_matrix(model, q, row) for row in J], axis=1)
+        inertia = symmetric_inverse(J @ M_inverse_JT + self.softness * self.softness * np.eye(3))
+        stiffness, damping = self.posture_gains
+        free = mass_matrix(model, q) @ (stiffness * difference(model, q, self.posture) - damping * v)
+        force = inertia @ (wanted - drift - M_inverse_JT.T @ free)
+        return J.T @ force + free + bias_force(model, q, v), x
 
 
 def operational_space(
@@ -69,15 +96,5 @@ def operational_space(
     if goal.shape[-1:] != (3,) or not np.isfinite(goal).all():
         raise ValueError(f"place: expected finite numbers, shape (3,) or (…, 3), got {place!r}")
 
-    def function(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
-        J = jacobian(model, q, frame, "world_aligned")[:3]
-        drift = body_acceleration(model, q, v, np.zeros(model.nv), frame, "world_aligned", classical=True)[:3]
-        rate = body_velocity(model, q, v, frame, "world_aligned")[:3]
-        wanted = stiffness * (p - frame_pose(model, q, frame).position) - damping * rate
-        M_inverse_JT = np.stack([solve_mass_matrix(model, q, row) for row in J], axis=1)
-        inertia = symmetric_inverse(J @ M_inverse_JT + softness * softness * np.eye(3))
-        free = mass_matrix(model, q) @ (posture_stiffness * difference(model, q, rest) - posture_damping * v)
-        force = inertia @ (wanted - drift - M_inverse_JT.T @ free)
-        return J.T @ force + free + bias_force(model, q, v), x
-
-    return compiled(function, parameters=goal)
+    gains = (stiffness, damping), (posture_stiffness, posture_damping)
+    return compiled(OperationalSpace(model, frame, rest, *gains, softness), parameters=goal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,26 @@ from featherweight.dynamics import jacobian
 from featherweight.model import Model
 from featherweight.scalar import where
 from featherweight.simulation import Compiled, compiled
+
+
+@dataclass(frozen=True, eq=False)
+class Pushed:
+    """A controller f(t, q, v, x, p) around another; parameters p: its own, then F (3,), begin and end of the push."""
+
+    control: Compiled
+    model: Model
+    frame: str
+
+    def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
+        own = self.control.parameters.shape[-1]
+        tau, after = self.control(t, q, v, x, p[:own])
+        if len(tau) != self.model.nv:
+            expected = f"expected {self.model.nv} numbers from the controller that is pushed"
+            raise ValueError(f"tau: {expected}, got {len(tau)}")
+        f, begin, end = p[own : own + 3], p[own + 3], p[own + 4]
+        J = jacobian(self.model, q, self.frame, "world_aligned")[:3]
+        acts = (t >= begin) & (t < end)
+        return np.array([a + where(acts, b, 0.0) for a, b in zip(tau, J.T @ f, strict=True)], dtype=object), after
 
 
 def pushed(
@@ -33,22 +54,12 @@ def pushed(
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     frame = model.frame(frame).name
     push = _row(force, start, duration)
-    own = control.parameters.shape[-1]
     batch = np.broadcast_shapes(push.shape[:-1], control.parameters.shape[:-1])
     parameters = np.concatenate(
         [np.broadcast_to(a, (*batch, a.shape[-1])) for a in (control.parameters, push)], axis=-1
     )
 
-    def function(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
-        tau, after = control(t, q, v, x, p[:own])
-        if len(tau) != model.nv:
-            raise ValueError(f"tau: expected {model.nv} numbers from the controller that is pushed, got {len(tau)}")
-        f, begin, end = p[own : own + 3], p[own + 3], p[own + 4]
-        J = jacobian(model, q, frame, "world_aligned")[:3]
-        acts = (t >= begin) & (t < end)
-        return np.array([a + where(acts, b, 0.0) for a, b in zip(tau, J.T @ f, strict=True)], dtype=object), after
-
-    return compiled(function, state=control.state, parameters=parameters)
+    return compiled(Pushed(control, model, frame), state=control.state, parameters=parameters)
 
 
 def _row(force: Any, start: Any, duration: Any) -> np.ndarray:

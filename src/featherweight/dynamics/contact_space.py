@@ -10,7 +10,7 @@ import numpy as np
 
 from featherweight import algorithms
 from featherweight.compiler.arguments import as_array
-from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, evaluate, flat
+from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, divides, evaluate, flat
 from featherweight.dynamics.kinematics import coordinates, frame_on
 from featherweight.model import Model, Tree
 from featherweight.model.placement import real_numbers
@@ -54,14 +54,19 @@ def _operational(model: Model, tree: Tree, x: Scalars, in_: str, frames: tuple[s
     return [flat(inertia)], singular
 
 
-DELASSUS = Quantity("delassus", ("q",), lambda model, places: [(3 * len(places), 3 * len(places))], _delassus)
-CONTACT_INERTIA = Quantity("contact_inertia", ("q", "direction"), lambda model, _: [()], _contact)
-UNIT_FORCE_RESPONSE = Quantity("unit_force_response", ("q", "direction"), lambda model, _: [(model.nv,)], _response)
+DELASSUS = Quantity(
+    "delassus", ("q",), lambda model, places: [(3 * len(places), 3 * len(places))], _delassus, pivots=divides
+)
+CONTACT_INERTIA = Quantity("contact_inertia", ("q", "direction"), lambda model, _: [()], _contact, pivots=divides)
+UNIT_FORCE_RESPONSE = Quantity(
+    "unit_force_response", ("q", "direction"), lambda model, _: [(model.nv,)], _response, pivots=divides
+)
 OPERATIONAL_INERTIA = Quantity(
     "operational_inertia",
     ("q",),
     lambda model, in_, frames: [(6 * len(frames), 6 * len(frames))],
     _operational,
+    pivots=divides,
 )
 
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.algorithms import Pivot, lost_pivots, pivots
 from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpreting
 from featherweight.compiler.arguments import as_array
+from featherweight.dynamics.regularity import regularity, singular_where
 from featherweight.identity import identity
-from featherweight.model import Model
+from featherweight.model import Model, Tree
 from featherweight.scalar import where
 from featherweight.spatial import Force, Motion, Vector
 
@@ -39,6 +41,7 @@ class Quantity:
     outputs: Callable[..., Sequence[Shape]]  # (model, *options)
     algorithm: Callable[..., Results]  # (model, tree, scalars by input, *options)
     chunk_limit: int | None = None  # operations a function; None: as usual
+    pivots: Callable[..., list[Pivot]] | None = None  # (tree, q, *options): of M, where it is divided by
 
     def kernel(self, model: Model, *extra: str, options: tuple[Any, ...] = ()) -> Kernel:
         """The model's kernel for this quantity, with optional inputs `extra`; made on first use."""
@@ -54,6 +57,8 @@ class Quantity:
     def _make(self, model: Model, extra: tuple[str, ...], options: tuple[Any, ...] = ()) -> Kernel:
         model.need_numbers(self.name)
         names = (*self.inputs, *extra)
+        watched_bodies = () if self.pivots is None else regularity(model).watched
+        pivots = self.pivots if watched_bodies else None
 
         def function(scalars: list[list[Any]], lift: Callable, mark: Callable) -> tuple[list[list[Any]], Any]:
             arguments = dict(zip((*names, *model.parameters), scalars, strict=True))
@@ -68,6 +73,8 @@ class Quantity:
             results, watched = self.algorithm(model, tree, arguments, *options)
             if watched:
                 check = check + where(abs(sum(watched)) <= LARGEST, 0.0, 1.0)
+            if pivots is not None:
+                check = check + lost_pivots(pivots(tree, arguments["q"], *options), watched_bodies)
             return results, check
 
         def explain(arrays: dict[str, np.ndarray]) -> str:
@@ -76,7 +83,7 @@ class Quantity:
                     reason = joint.kind.explain(arrays[name][..., joint.q])
                     if reason is not None:
                         return f"{name}: joint {joint.name!r}: {reason}"
-            return ""
+            return "" if pivots is None else singular_where(model, arrays, pivots, options)
 
         parameters = [Argument(p.name, p.shape, ", ".join(map(str, p.shape))) for p in model.parameters.values()]
         whole = identity(self.name, names, options, model)
@@ -90,6 +97,11 @@ class Quantity:
             fingerprint=whole.everywhere,
             by_trace=True,
         )
+
+
+def divides(tree: Tree, q: Sequence[Any], *options: Any) -> list[Pivot]:
+    """The pivots of a quantity that divides by M(q), whatever its options are."""
+    return pivots(tree, q)
 
 
 CONFIGURATIONS = {"q", "q0", "q1"}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, evaluate, flat, wrenches
+from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, divides, evaluate, flat, wrenches
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force
 
@@ -45,7 +45,9 @@ def _hybrid(model: Model, tree: Tree, x: Scalars, prescribed: tuple[int, ...]) -
     return [tau, a], [pivot for factored in D for pivot in factored.d]
 
 
-FORWARD_DYNAMICS = Quantity("forward_dynamics", ("q", "v", "tau"), lambda model: [(model.nv,)], _forward)
+FORWARD_DYNAMICS = Quantity(
+    "forward_dynamics", ("q", "v", "tau"), lambda model: [(model.nv,)], _forward, pivots=divides
+)
 INVERSE_DYNAMICS = Quantity("inverse_dynamics", ("q", "v", "a"), lambda model: [(model.nv,)], _inverse)
 JOINT_WRENCHES = Quantity("joint_wrenches", ("q", "v", "a"), lambda model: [(model.nb + 1, 6)], _wrenches)
 MASS_MATRIX = Quantity("mass_matrix", ("q",), lambda model: [(model.nv, model.nv)], _mass)
@@ -54,6 +56,7 @@ HYBRID_DYNAMICS = Quantity(
     ("q", "v", "tau", "a"),
     lambda model, _: [(model.nv,), (model.nv,)],
     _hybrid,
+    pivots=algorithms.pivots,
 )
 
 

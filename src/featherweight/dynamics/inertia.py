@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, evaluate, flat, run
+from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, divides, evaluate, flat, run
 from featherweight.model import Model, Tree
 
 Parameters = Mapping[str, Any] | None
@@ -51,8 +51,9 @@ MASS_MATRIX_INVERSE = Quantity(
     lambda model: [(model.nv, model.nv)],
     _inverse,
     chunk_limit=96,  # measured: blocks of products keep what they read in registers
+    pivots=algorithms.pivots_of_matrix,
 )
-SOLVE_MASS_MATRIX = Quantity("solve_mass_matrix", ("q", "b"), lambda model: [(model.nv,)], _solve)
+SOLVE_MASS_MATRIX = Quantity("solve_mass_matrix", ("q", "b"), lambda model: [(model.nv,)], _solve, pivots=divides)
 BIAS_FORCE = Quantity("bias_force", ("q", "v"), lambda model: [(model.nv,)], _bias)
 GRAVITY_FORCE = Quantity("gravity_force", ("q",), lambda model: [(model.nv,)], _gravity)
 CORIOLIS_MATRIX = Quantity("coriolis_matrix", ("q", "v"), lambda model: [(model.nv, model.nv)], _coriolis)

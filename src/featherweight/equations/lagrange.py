@@ -8,6 +8,7 @@ quasi-velocities q̇ = N(q) v: derivatives along the columns X_j of N take the p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import sympy
@@ -74,7 +75,7 @@ def lagrange(
         T=T,
         U=weight + elastic,
         D=D,
-        derivation=lambda: _steps(mechanism, T, weight + elastic, momenta, square(C), column(g), column(tau)),
+        derivation=partial(_steps, mechanism, T, weight + elastic, momenta, square(C), column(g), column(tau)),
     )
 
 

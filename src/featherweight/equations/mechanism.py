@@ -44,6 +44,10 @@ class Link:
     moment: Symmetric
 
 
+def _no_mark() -> None:
+    """Nothing is compiled: regions of the program have no meaning."""
+
+
 class Mechanism:
     """The tree of a model over SymPy: symbols q, v, a; rotation and position of every body as functions of q."""
 
@@ -56,7 +60,7 @@ class Mechanism:
         self.values: dict[Symbol, float] = {}  # of symbols that stand for declared parameters
         given = {name: self._declared(p) for name, p in model.parameters.items()}
         self._given = given
-        self.tree = model.over(exact, lambda: None, given)
+        self.tree = model.over(exact, _no_mark, given)
         self._name(coordinates)
         self.rates = self._rates()
         if coordinates is not None and not self.holonomic:

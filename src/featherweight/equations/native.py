@@ -18,7 +18,15 @@ SQUARE = ("M", "C", "D")
 class NativeFunction:
     """f(q, v, **symbols): arrays for each of the parts that were asked for, a single one by itself."""
 
-    def __init__(self, kernel: Kernel, symbols: tuple[Symbol, ...], defaults: dict[str, float]) -> None:
+    def __init__(
+        self,
+        equations: Equations,
+        parts: tuple[str, ...],
+        kernel: Kernel,
+        symbols: tuple[Symbol, ...],
+        defaults: dict[str, float],
+    ) -> None:
+        self._made_of = equations, parts
         self._kernel = kernel
         self.names = tuple(s.name for s in symbols)
         self._defaults = defaults
@@ -34,6 +42,9 @@ class NativeFunction:
             raise TypeError(f"no value for {', '.join(missing)}: give it as a keyword, {missing[0]}=…")
         results = self._kernel(q, v, *(given[name] for name in self.names))
         return results[0] if len(results) == 1 else results
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return native, self._made_of  # native code is made again where it is needed
 
 
 def native(equations: Equations, names: tuple[str, ...]) -> NativeFunction:
@@ -55,7 +66,8 @@ def native(equations: Equations, names: tuple[str, ...]) -> NativeFunction:
     kernel = Kernel("lambdify", arguments, shapes, function, lambda _: "", fingerprint=described)
     defaults = dict.fromkeys((s.name for s in equations.inputs), 0.0)
     defaults.update({s.name: value for s, value in equations.mechanism.values.items()})
-    return NativeFunction(kernel, symbols, {n: x for n, x in defaults.items() if n in {s.name for s in symbols}})
+    known = {s.name for s in symbols}
+    return NativeFunction(equations, names, kernel, symbols, {n: x for n, x in defaults.items() if n in known})
 
 
 def _program(parts: list[Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sympy import Expr, S, sign
@@ -93,7 +94,7 @@ def newton_euler(
         tau=column(tau),
         joint_forces={name: column([*w.force, *w.moment]) for name, w in whole.items()},
         across=tuple(across),
-        derivation=lambda: _steps(mechanism, kinematics, *own, across),
+        derivation=partial(_steps, mechanism, kinematics, *own, across),
     )
 
 

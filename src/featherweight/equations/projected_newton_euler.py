@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sympy import Add, Expr, Matrix, S, Symbol, sign
@@ -73,7 +74,7 @@ def projected_newton_euler(
         g=column(g),
         tau=column(tau),
         D=D,
-        derivation=lambda: _steps(mechanism, shares, column(tau), D),
+        derivation=partial(_steps, mechanism, shares, column(tau), D),
     )
 
 

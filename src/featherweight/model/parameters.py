@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 GROUND_FRICTION = 0.8  # μ of contact if nothing else is said
 OF_LINKS = {"mass": (), "com": (3,), "moment": (3, 3)}
 OF_JOINTS = ("position", "armature", "damping", "friction", "stiffness", "rest")
+INERTIAL = frozenset((*OF_LINKS, "armature", "position"))  # what the mass matrix depends on
 NOT_NEGATIVE = frozenset(("mass", "armature", "damping", "friction", "stiffness"))
 LARGEST = 1e100  # far from overflow when it is squared
 

@@ -12,7 +12,11 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """A controller f(t, q, v, x, p) -> (tau, x) that is traced, with its first state and its parameters."""
+    """A controller f(t, q, v, x, p) -> (tau, x) that is traced, with its first state and its parameters.
+
+    It is copied and pickled as its function is, without what was compiled: functions of a module by `pickle`, lambdas
+    and functions made inside of others by `cloudpickle`.
+    """
 
     function: Callable[..., Any]
     state: np.ndarray
@@ -27,6 +31,12 @@ class Compiled:
             raise TypeError(f"control: expected {name} to return (tau, x), got {type(result).__name__}")
         tau, after = result
         return _flat("tau", tau), _flat("x", x if after is None else after)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "loops"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, loops=weakref.WeakKeyDictionary())
 
 
 def compiled(function: Callable[..., Any], *, state: Any = (), parameters: Any = ()) -> Compiled:

@@ -29,6 +29,7 @@ from featherweight.simulation.trajectory import Status
 
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
 MOST_STEPS = 10_000_000_000
+LONGEST = 1e100  # [s]; squares of it, and of 1 / LONGEST, are still numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +192,7 @@ def _check_steps(model: Any, steps: Any, dt: Any, every: Any) -> None:
             raise ValueError(f"{name}: expected a whole number from 1 to {MOST_STEPS}, got {value!r}")
     if steps % every:
         raise ValueError(f"record_every: expected a divisor of steps = {steps}, got {every}")
-    if not isinstance(dt, numbers.Real) or isinstance(dt, bool) or not 0 < float(dt) < np.inf:
-        raise ValueError(f"dt: expected a time step > 0 [s], got {dt!r}")
+    seconds("dt", "time step", dt)
 
 
 def _method(integrator: Any) -> Integrator:
@@ -203,6 +203,20 @@ def _method(integrator: Any) -> Integrator:
     if not isinstance(integrator, Integrator):
         raise TypeError(f"integrator: expected a name or an integrator, got {type(integrator).__name__}")
     return integrator
+
+
+def seconds(name: str, meaning: str, value: Any) -> float:
+    """A time [s], neither nothing nor endless, nor near the ends of what numbers can hold."""
+    try:
+        time = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
+    except OverflowError:  # of an int or a fraction
+        time = 2 * LONGEST
+    if not 0 < time < np.inf:
+        raise ValueError(f"{name}: expected a {meaning} > 0 [s], got {value!r}")
+    if not 1 / LONGEST <= time <= LONGEST:
+        much = f"{time:g}" if time < LONGEST else "more"
+        raise ValueError(f"{name}: expected a {meaning} from 1e-100 to 1e100 s, got {much}")
+    return time
 
 
 def _warn_if_stiff(model: Model, method: Integrator, dt: float, q: np.ndarray, parameters: Any) -> None:
@@ -235,7 +249,7 @@ def _rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> np.ndarray:
     inner = array.shape[array.ndim - rank :]
     if all(n == 1 for n in leading):
         return np.ascontiguousarray(array.reshape(1, *inner), dtype=float)
-    return np.ascontiguousarray(np.broadcast_to(array, batch + inner).reshape(-1, *inner), dtype=float)
+    return np.ascontiguousarray(np.broadcast_to(array, batch + inner).reshape(prod(batch), *inner), dtype=float)
 
 
 def _begin(model: Model, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:

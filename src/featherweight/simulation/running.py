@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-import numbers
 import os
 import time
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from featherweight.dynamics.regularity import singular_at
 from featherweight.errors import ConvergenceError, SimulationError
 from featherweight.integrators import Integrator
 from featherweight.model import Model
@@ -18,7 +16,7 @@ from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.keeping import Keeper
 from featherweight.simulation.limits import warn_if_passed
-from featherweight.simulation.problem import Control, problem
+from featherweight.simulation.problem import MOST_STEPS, Control, Problem, problem, seconds
 from featherweight.simulation.progress import Progress
 from featherweight.simulation.python_run import python_run
 from featherweight.simulation.run import Run
@@ -31,6 +29,7 @@ REASONS = {
     Status.NOT_CONVERGED: "a solver did not converge",
     Status.DIVERGED: "the state is no longer finite",
     Status.BAD_CONTROL: "the controller gave NaN or inf",
+    Status.SINGULAR: "the mass matrix is singular",
     Status.BAD_INPUT: "q or v is not a state of this robot: NaN, inf, or a quaternion that is not unit",
 }
 _log = logging.getLogger("featherweight")
@@ -135,9 +134,9 @@ def simulate(
     Returns:
         A `Trajectory`.
     """
-    for name, meaning, value in (("dt", "time step", dt), ("duration", "time", duration)):
-        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-            raise ValueError(f"{name}: expected a {meaning} > 0 [s], got {value!r}")
+    dt, duration = seconds("dt", "time step", dt), seconds("duration", "time", duration)
+    if duration / dt > MOST_STEPS:
+        raise ValueError(f"duration: expected at most {MOST_STEPS:g} steps of dt = {dt:g} s, got {duration!r}")
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")
@@ -152,10 +151,10 @@ def simulate(
     trajectory = run.trajectory()
     status = Status(int(trajectory.status))
     if status is not Status.OK:
-        step = int(trajectory.failed_step)
-        message = f"failed at step {step}, t = {step * dt:g} s: {REASONS[status]}"
+        step, last = int(trajectory.failed_step), run.last_states()
+        message = f"failed at step {step}, t = {step * dt:g} s: {_reason(what, last, status)}"
         failure = ConvergenceError if status is Status.NOT_CONVERGED else SimulationError
-        raise failure(message, trajectory, run.last_states())
+        raise failure(message, trajectory, last)
     return trajectory
 
 
@@ -163,6 +162,12 @@ def _warn(run: Run) -> None:
     names = [a.name for a in run.problem.loop.kernel.inputs]
     if "passed" in names:
         warn_if_passed(run.problem.model, run.now[names.index("passed")], run.problem.dt)
+
+
+def _reason(what: Problem, last: Trajectory, status: Status) -> str:
+    """Why a robot failed after these states; where its mass matrix is singular, which body is at fault."""
+    named = singular_at(what.model, last.q[-1], what.parameters) if status is Status.SINGULAR else None
+    return named or REASONS[status]
 
 
 def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watcher: Watcher | None = None) -> None:

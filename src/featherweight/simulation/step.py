@@ -8,20 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.algorithms import lost_pivots, pivots
 from featherweight.compiler import Argument, Node, compiling
 from featherweight.compiler.loop import Loop
 from featherweight.contact import ContactModel
 from featherweight.contact.joint_rows import limits_of
 from featherweight.dynamics.evaluate import LARGEST
+from featherweight.dynamics.regularity import need_regular, regularity
 from featherweight.errors import SimulationError
 from featherweight.identity import Identity, identity
 from featherweight.integrators import Integrator
 from featherweight.model import Model, Tree
-from featherweight.scalar import only_where, where
+from featherweight.scalar import logical_not, only_where, where
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 
-NOT_CONVERGED, DIVERGED, BAD_CONTROL = 1.0, 2.0, 3.0  # of trajectory.Status
+NOT_CONVERGED, DIVERGED, BAD_CONTROL, SINGULAR = 1.0, 2.0, 3.0, 5.0  # of trajectory.Status
 MOST_TRACED = 16  # loops around code of others that are kept with a robot or a controller
 RECORDED = 2  # parts of the carry whose history is kept: q and v
 
@@ -75,6 +77,7 @@ def _forget(loops: dict[Any, Any]) -> None:
 
 
 def _make(model: Model, means: Means) -> Loop:
+    need_regular("simulation", model)
     control, contact = means.control, means.contact
     carry = [
         Argument("q", (model.nq,), "nq", tuple(j.q.start for j in model.independent_joints)),
@@ -184,6 +187,9 @@ def _step(
     good_state = abs(total) <= LARGEST
     good = going & good_tau & good_state & converged
     reason = where(good_tau, where(good_state, NOT_CONVERGED, DIVERGED), BAD_CONTROL)
+    if watched := regularity(model).watched:
+        regular = lost_pivots(pivots(tree, q), watched) == 0
+        good, reason = good & regular, where(good_tau & logical_not(regular), SINGULAR, reason)
     clock = [k + 1.0, where(good, status, where(going, reason, status)), where(good, failed, where(going, k, failed))]
     state = [tree.chosen(good, new, old) for new, old in ((new_q, q), (new_v, v))]
     return [*state, clock], extra, records

@@ -29,6 +29,7 @@ class Status(enum.IntEnum):
     DIVERGED = 2
     BAD_CONTROL = 3
     BAD_INPUT = 4
+    SINGULAR = 5
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from featherweight.viewer.play import Play
 from featherweight.viewer.pose import still_life
 
 
-class Live:
+class Live(web.Served):
     """A page that shows the newest state of a run.
 
     >>> import featherweight as fw

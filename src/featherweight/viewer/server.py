@@ -19,6 +19,17 @@ LOOPBACK = "127.0.0.1"
 FIRST_PORT, PORTS = 8080, 100  # where a free port is looked for
 
 
+class Served:
+    """What a server of this process shows."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        name = type(self).__name__
+        raise TypeError(
+            f"{name}: a page that is being served by this process can neither be pickled nor copied; "
+            "keep the trajectory instead"
+        )
+
+
 def start(host: str, port: int | None) -> Any:
     """A viser server. OSError if the port is in use or the address is not one of this machine's."""
     viser = needed("viser", "viewer", "the viewer needs")

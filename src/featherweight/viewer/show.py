@@ -14,7 +14,7 @@ from featherweight.viewer.pose import Pose
 from featherweight.viewer.replay import Replay
 
 
-class Viewer:
+class Viewer(web.Served):
     """A page that is being served: `url`, `wait()` until Ctrl-C, `close()`. It ends with the program."""
 
     def __init__(self, server: Any, url: str, content: Pose | Replay) -> None:

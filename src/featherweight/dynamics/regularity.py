@@ -1,0 +1,114 @@
+"""Models whose mass matrix may be singular: which they are, and where, with the name of the body."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featherweight.algorithms import Pivot, pivots
+from featherweight.compiler import compiling
+from featherweight.errors import ModelError
+from featherweight.model import Model, Tree
+from featherweight.model.parameters import INERTIAL
+from featherweight.model.regularity import DIGITS, singular_bodies
+
+KEY = ("regularity",)
+SAMPLES = 3  # configurations: det M(q) is analytic, so that it is zero everywhere or almost nowhere
+
+
+@dataclass(frozen=True)
+class Regularity:
+    """The bodies whose pivots may be lost at some q, for nothing proves that they cannot be; and if M(q) is singular at
+    every q, why."""
+
+    watched: frozenset[int]
+    singular: str | None = None
+
+
+def regularity(model: Model) -> Regularity:
+    """Of a model of numbers; found once. Bodies that need no watching cost nothing."""
+    found = model._kernels.get(KEY)
+    if found is None:
+        with compiling:
+            found = model._kernels.get(KEY)
+            if found is None:
+                found = model._kernels[KEY] = _regularity(model)
+    return found
+
+
+def need_regular(what: str, model: Model) -> None:
+    """Refuse a model whose mass matrix is singular wherever its joints are."""
+    reason = regularity(model).singular
+    if reason is not None:
+        raise ModelError(f"{what}: {reason}")
+
+
+def _regularity(model: Model) -> Regularity:
+    given = _given(model)
+    weak = {*singular_bodies(model.over_floats), *(j.body for j in model.joints if not j.kind.uniform), *given}
+    if weak and not all(joint.independent for joint in model.joints):  # joints that share coordinates share pivots
+        weak = {*range(1, model.nb + 1)}
+    if not weak or given:
+        return Regularity(frozenset(weak))
+    rng = np.random.default_rng(0)
+    reasons = [singular_at(model, _anywhere(model, rng)) for _ in range(SAMPLES)]
+    return Regularity(frozenset(weak), reasons[0] if all(reasons) else None)
+
+
+def _given(model: Model) -> set[int]:
+    """The bodies whose own inertia, or that of what they carry, is given by parameters."""
+    links = {part.link: part.body for part in model.parts} | {joint.name: joint.body for joint in model.joints}
+    bodies: set[int] = set()
+    for name in model.parameters:
+        owner, _, what = name.rpartition(".")
+        body = links[owner] if what in INERTIAL else 0
+        while body > 0:
+            bodies.add(body)
+            body = model.parent[body]
+    return bodies
+
+
+def _anywhere(model: Model, rng: np.random.Generator) -> np.ndarray:
+    """A configuration that nothing special is known of: limits may leave a joint a single angle."""
+    return np.concatenate([np.zeros(0), *(joint.kind.random(rng) for joint in model.independent_joints)])
+
+
+def singular_at(model: Model, q: np.ndarray, given: Mapping[str, Any] | None = None) -> str | None:
+    """Why M(q) cannot be divided by, or None if it can; with these values for parameters."""
+    tree = model.over(np.float64, lambda: None, {name: list(np.ravel(x)) for name, x in (given or {}).items()})
+    return _reason(model, tree, q, pivots)
+
+
+def _reason(model: Model, tree: Tree, q: np.ndarray, found: Callable[..., list[Pivot]], *options: Any) -> str | None:
+    with np.errstate(all="ignore"):
+        lost = [(i, d, b) for i, d, b in found(tree, [np.float64(x) for x in q], *options) if not d > DIGITS * b]
+    if not lost:
+        return None
+    i, d, size = max(lost, key=lambda pivot: pivot[0])  # the outermost: those that carry it follow from it
+    hidden = f"{d:.3g}" if math.isfinite(d) else "nothing"
+    alone = "" if i in model.parent else ", and carries nothing that has"
+    return (
+        f"the mass matrix is singular: body {model.names[i]!r} has no inertia about or along an axis of its joint "
+        f"{model.joints[i - 1].name!r}{alone} ({hidden} is left, rounding of what it moves, up to {size:.3g} kg m² or "
+        "kg); give it moments of inertia, or the joint an armature; kinematics and inverse dynamics work without"
+    )
+
+
+def singular_where(
+    model: Model, arrays: Mapping[str, np.ndarray], found: Callable[..., list[Pivot]], options: Sequence[Any]
+) -> str:
+    """The same for the first row of arguments (…, n) where it holds; empty if there is none."""
+    shapes = {"q": (model.nq,), **{name: p.shape for name, p in model.parameters.items()}}
+    batch = np.broadcast_shapes(*(arrays[n].shape[: arrays[n].ndim - len(shape)] for n, shape in shapes.items()))
+    rows = {n: np.broadcast_to(arrays[n], batch + shape).reshape(-1, *shape) for n, shape in shapes.items()}
+    for k, q in enumerate(rows["q"]):
+        given = {name: list(rows[name][k].ravel()) for name in model.parameters}
+        reason = _reason(model, model.over(np.float64, lambda: None, given), q, found, *options)
+        if reason is not None:
+            place = f"at q[{', '.join(map(str, np.unravel_index(k, batch)))}] " if batch else ""
+            return f"{place}{reason}"
+    return ""
