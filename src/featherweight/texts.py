@@ -7,8 +7,6 @@ import re
 # controls (also those that terminals obey without an escape), marks that reverse the order of letters, ends of lines
 UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 ACTIVE = re.compile(r"([\\`*$|~]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_]))")  # of Markdown, within a line
-    r"([\\`*$|~]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_]))"
-)  # in Markdown: no _ in a word, no ] that ends no link
 
 
 def printable(text: str, *, keep: str = "") -> str:
