@@ -347,7 +347,7 @@ def test_keys_do_not_depend_on_where_the_texts_are_cut():
 
 
 def test_old_entries_and_half_written_ones_are_dropped(tmp_path, monkeypatch):
-    """The oldest quarter goes when there are too many; what a killed process left goes after an hour."""
+    """Three quarters of what may be are left when there are too many; what a killed process left goes after an hour."""
     monkeypatch.setattr(cache, "MOST_ENTRIES", 10)
     now = time.time()
     for k in range(12):
@@ -356,6 +356,78 @@ def test_old_entries_and_half_written_ones_are_dropped(tmp_path, monkeypatch):
     for name, age in ((".new-dead", 7200), (".new-alive", 5)):
         (tmp_path / name).write_bytes(b"x")
         os.utime(tmp_path / name, (now - age, now - age))
-    cache._prune(tmp_path)
+    cache._prune(tmp_path, 1e9)
     left = sorted(p.name for p in tmp_path.iterdir())
-    assert left == [".new-alive", *(f"entry{k:02}" for k in range(2, 12))]
+    assert left == [".new-alive", *(f"entry{k:02}" for k in range(6, 12))]
+
+
+def test_an_entry_under_another_name_is_compiled_anew(tmp_path):
+    """Entries that are whole but swapped would be another robot's code: wrong numbers, or a dead process."""
+    script = SCRIPT.replace("chain(2)", "chain(LINKS)").replace("np.array([", "np.resize([").replace("])", "], LINKS)")
+    scripts = [script.replace("LINKS", links) for links in ("2", "3")]
+    right = [output(process("off", script))[1] for script in scripts]
+    directory = tmp_path / "cache"
+    for script in scripts:
+        output(process(directory, script))
+    whole = contents(directory)
+    names = sorted(whole)
+    for name, other in zip(names, names[1:] + names[:1], strict=True):
+        (directory / name).write_bytes(whole[other])
+    assert [output(process(directory, script)) for script in scripts] == [["False", bits] for bits in right]
+    assert contents(directory) == whole
+
+
+@posix
+def test_pipes_folders_and_devices_in_place_of_an_entry_neither_hang_nor_break(tmp_path):
+    """Opening a pipe waits for a writer, and would wait forever."""
+    directory = tmp_path / "cache"
+    output(process(directory))
+    whole = contents(directory)
+    for name in whole:
+        (directory / name).unlink()
+        os.mkfifo(directory / name, 0o600)
+    assert output(process(directory))[1] == RIGHT.hex()
+    assert contents(directory) == whole
+    for name in whole:
+        (directory / name).unlink()
+        (directory / name).mkdir(mode=0o700)
+    assert output(process(directory))[1] == RIGHT.hex()
+
+
+@pytest.mark.parametrize("text", ["", "[", "{}", "[[], []]", "[{}, 3]", "[{}, [1.5]]", "[{}]", "[" * 100_000, "\\xff"])
+def test_an_entry_of_bad_json_is_none_even_with_its_digest(text, tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    name = cache.key(text)
+    cache.write(name, {}, [])
+    payload = text.encode("latin-1") + b"\ncode"
+    (directory / name).write_bytes(cache.MAGIC + cache._digest(name, payload) + payload)
+    assert cache.read(name) is None
+
+
+def test_the_cache_is_bounded_in_bytes(tmp_path, monkeypatch, caplog):
+    directory = use(monkeypatch, tmp_path / "cache")
+    monkeypatch.setenv("FEATHERWEIGHT_CACHE_MB", "0.1")
+    for k in range(100):
+        name = f"{k:064x}"
+        cache.write(name, {"number": k}, [bytes(6000)])
+        if (directory / name).exists():
+            os.utime(directory / name, (k, k))
+        assert sum(map(len, contents(directory).values())) <= 0.1e6 + 2 * 6250
+    assert cache.read(f"{99:064x}") == ({"number": 99}, [bytes(6000)])
+    assert cache.read(f"{0:064x}") is None
+    cache.write(f"{100:064x}", {}, [bytes(7000)])  # alone more than a sixteenth
+    assert cache.read(f"{100:064x}") is None
+    monkeypatch.setenv("FEATHERWEIGHT_CACHE_MB", "0")
+    assert compute() == compute() == (RIGHT, False)
+    monkeypatch.setenv("FEATHERWEIGHT_CACHE_MB", "much")
+    assert (*compute(), *compute()) == (RIGHT, False, RIGHT, True)
+    assert "expected a number of megabytes, got 'much'" in caplog.text
+
+
+@posix
+def test_an_entry_longer_than_the_cache_may_be_is_not_read(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    name = cache.key("long")
+    cache.write(name, {}, [b"code"])
+    os.truncate(directory / name, 1 << 40)  # sparse: reading it would fill the memory
+    assert cache.read(name) is None

@@ -4,10 +4,15 @@ A key is a hash of everything the code follows from: what is computed and all it
 of this package, the machine, the compiler's version. So nothing can be stale: a change of any of
 them is another key, and a hit needs no tracing. What depends on a user's code is traced first: its
 key has the trace in place of the numbers. `FEATHERWEIGHT_CACHE` names another directory, or `off`.
+
+An entry is `MAGIC`, a SHA-256 of its name and of all that follows, a line of JSON (facts, sizes of the object files),
+the object files. What is not whole, stands under another name, is no ordinary file or is not the user's alone is as
+good as absent: it is compiled anew and replaced. `FEATHERWEIGHT_CACHE_MB` says how much there may be.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import itertools
@@ -22,12 +27,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-MAGIC = b"featherweight object 3\n"
+MAGIC = b"featherweight object 4\n"
 MOST_ENTRIES = 5000  # of 20 kB, mostly
+MOST_MB = 512.0  # of all entries, where FEATHERWEIGHT_CACHE_MB does not say otherwise
 SELDOM = 64  # writes of a process from one look at all entries to the next: there may be thousands
+PART = 1 / 16  # of the most bytes: a process that has written so many looks at once
 HOUR = 3600.0  # seconds
+FLAGS = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
 _log = logging.getLogger("featherweight")
-_writes = itertools.count()
 
 
 def key(*parts: str) -> str:
@@ -61,20 +68,40 @@ def read(name: str) -> tuple[dict[str, Any], list[bytes]] | None:
     if directory is None:
         return None
     try:
-        fd = os.open(directory / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(fd, "rb") as file:
-            if not _private(os.fstat(file.fileno())):
-                return None
-            data = file.read()
+        data = _bytes(directory / name)
     except OSError:
         return None
     head = len(MAGIC) + 32
-    if data[: len(MAGIC)] != MAGIC or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]:
+    if data[: len(MAGIC)] != MAGIC or _digest(name, data[head:]) != data[len(MAGIC) : head]:
         return None
     text, _, code = data[head:].partition(b"\n")
-    facts, sizes = json.loads(text)
-    ends = list(itertools.accumulate(sizes))
-    return facts, [code[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    try:
+        facts, sizes = json.loads(text)
+        ends = list(itertools.accumulate(sizes, initial=0))
+        if not isinstance(facts, dict) or ends[-1] != len(code):
+            return None
+        return facts, [code[start:end] for start, end in itertools.pairwise(ends)]
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def _bytes(path: Path) -> bytes:
+    """Of an ordinary file of the user's own. OSError if it is something else; nobody waits for the writer of a pipe."""
+    fd = os.open(path, FLAGS)
+    with os.fdopen(fd, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or not _private(status):
+            raise PermissionError(f"{path} is not an ordinary file of this user alone")
+        if status.st_size > _most_bytes(os.environ.get("FEATHERWEIGHT_CACHE_MB")):
+            raise OSError(f"{path} is larger than the whole cache may be")
+        return file.read(status.st_size)
+
+
+def _digest(name: str, payload: bytes) -> bytes:
+    """Of an entry with its name: one that was moved under another name is noticed."""
+    digest = hashlib.sha256(f"{name}\n".encode())
+    digest.update(payload)
+    return digest.digest()
 
 
 def write(name: str, facts: dict[str, Any], objects: Sequence[bytes]) -> None:
@@ -82,20 +109,56 @@ def write(name: str, facts: dict[str, Any], objects: Sequence[bytes]) -> None:
     directory = _directory(os.environ.get("FEATHERWEIGHT_CACHE"))
     if directory is None:
         return
+    most = _most_bytes(os.environ.get("FEATHERWEIGHT_CACHE_MB"))
+    sizes = [len(code) for code in objects]
+    payload = b"".join((json.dumps([facts, sizes]).encode(), b"\n", *objects))
+    if len(payload) > most * PART:
+        _log.info("not kept in the object cache: %d bytes, of %d for all entries", len(payload), most)
+        return
     temporary = None
     try:
         fd, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
-        sizes = [len(code) for code in objects]
-        payload = b"".join((json.dumps([facts, sizes]).encode(), b"\n", *objects))
         with os.fdopen(fd, "wb") as file:
-            file.write(MAGIC + hashlib.sha256(payload).digest() + payload)
+            file.write(MAGIC + _digest(name, payload) + payload)
         os.replace(temporary, directory / name)
-        if next(_writes) % SELDOM == 0:
-            _prune(directory)
+        if _written.due(len(payload), most):
+            _prune(directory, most)
     except OSError as error:
         _log.info("the object cache could not be written: %s", error)
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+class _Written:
+    """How much this process has written since it last looked at all entries; it looks at the first one, too. Threads
+    that write at once may look a little late."""
+
+    def __init__(self) -> None:
+        self._entries, self._bytes = SELDOM, 0
+
+    def due(self, size: int, most: float) -> bool:
+        """One more entry: is it time to look?"""
+        self._entries, self._bytes = self._entries + 1, self._bytes + size
+        if self._entries < SELDOM and self._bytes < most * PART:
+            return False
+        self._entries = self._bytes = 0
+        return True
+
+
+_written = _Written()
+
+
+@functools.cache
+def _most_bytes(setting: str | None) -> float:
+    """Of all entries together."""
+    try:
+        megabytes = MOST_MB if not setting else float(setting)
+        if not megabytes >= 0:
+            raise ValueError
+    except ValueError:
+        _log.warning("FEATHERWEIGHT_CACHE_MB: expected a number of megabytes, got %r; %g it is.", setting, MOST_MB)
+        megabytes = MOST_MB
+    return megabytes * 1e6
 
 
 def _private(status: os.stat_result) -> bool:
@@ -136,19 +199,21 @@ def _default_directory() -> Path:
     return Path(root) / "featherweight"
 
 
-def _prune(directory: Path) -> None:
-    """Drop the oldest entries when there are too many, and what killed processes left half-written."""
-    names = os.listdir(directory)
-    if len(names) <= MOST_ENTRIES and not any(name.startswith(".new-") for name in names):
-        return
-    ages: list[tuple[float, Path]] = []
-    for path in directory.iterdir():
-        try:
-            ages.append((time.time() - path.stat().st_mtime, path))
-        except FileNotFoundError:  # another process was faster
-            continue
-    ages.sort(reverse=True)
-    surplus = len(ages) // 4 if len(ages) > MOST_ENTRIES else 0
-    for k, (age, path) in enumerate(ages):
-        if k < surplus or (path.name.startswith(".new-") and age > HOUR):
-            path.unlink(missing_ok=True)
+def _prune(directory: Path, most: float) -> None:
+    """Drop the oldest entries when there are too many or they are too large, down to three quarters of what may be; and
+    what killed processes left half-written."""
+    found: list[tuple[float, int, str]] = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            with contextlib.suppress(FileNotFoundError):  # another process was faster
+                status = entry.stat(follow_symlinks=False)
+                found.append((time.time() - status.st_mtime, status.st_size, entry.path))
+    found.sort(reverse=True)
+    count, size = len(found), sum(size for _, size, _ in found)
+    crowded = count > MOST_ENTRIES or size > most
+    for age, own, path in found:
+        surplus = crowded and (count > 0.75 * MOST_ENTRIES or size > 0.75 * most)
+        if surplus or (os.path.basename(path).startswith(".new-") and age > HOUR):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+                count, size = count - 1, size - own

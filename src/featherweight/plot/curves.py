@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.endings import check_ending
 from featherweight.extras import needed
+from featherweight.looks import good_part
 from featherweight.model import Model
 from featherweight.plot.layout import save
 from featherweight.simulation import Trajectory
+from featherweight.texts import printable
 
 MOST_SAMPLES = 3000  # of a curve that are drawn
 MOST_NAMES = 12  # in a legend
 LONGEST_BESIDE = 32  # letters of a name, in a legend of two columns
+FAILED = "#b42318"  # colour of what is said of a failure
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PANELS: dict[str, Callable[[Any, Lane], bool]] = {}
 
@@ -27,7 +31,9 @@ class Lane:
         if trajectory.model is None:
             raise ValueError("trajectory: its file has no model; Trajectory.load(path, model=…)")
         self.model: Model = trajectory.model
-        self.run = one = trajectory.lane(lane, every=max(1, len(trajectory.t) // MOST_SAMPLES))
+        shown, failure = good_part(trajectory, lane)
+        self.failure = "" if failure is None else failure.text
+        self.run = one = shown.lane(0, every=max(1, len(shown.t) // MOST_SAMPLES))
         self.t, self.q, self.v, self.tau, self.force = one.t, one.q, one.v, one.tau, one.contact_force
         self.slip = one.contact_slip if one.contact_slip.size else np.zeros((len(self.tau), 0))
 
@@ -52,7 +58,7 @@ def plot(
         panels: some of "position", "angles", "rates", "torques", "forces", "slip", "energy", "phase"; all that have
             something to show, but for rates, if not given.
         lane: which robot of a batch.
-        path: also write it there; the ending chooses the format.
+        path: also write it there; the ending chooses the format: .png, .svg, .pdf and others that matplotlib knows.
         window: open a window and wait until it is closed.
     """
     if not isinstance(trajectory, Trajectory):
@@ -65,6 +71,8 @@ def plot(
     own = Lane(trajectory, lane)
     needed("matplotlib", "plot", "plots need")
     figure: Any = needed("matplotlib.figure", "plot", "plots need").Figure(layout="constrained")
+    if path is not None:
+        check_ending("path", path, [f".{kind}" for kind in figure.canvas.get_supported_filetypes()])
     if window:
         figure = needed("matplotlib.pyplot", "plot", "plots need").figure(layout="constrained")
     shown = [name for name in wanted if PANELS[name](None, own)] or wanted[:1]
@@ -77,6 +85,9 @@ def plot(
         if PANELS[name](axes, own) and name != "phase":
             axes.set_xlabel("t [s]")
             axes.set_xlim(float(own.t[0]), float(own.t[-1]) if len(own.t) > 1 else 1.0)
+    if own.failure:
+        first = figure.axes[0]
+        first.text(0.01, 0.03, own.failure, fontsize=8, color=FAILED, transform=first.transAxes)
     if path is not None:
         save(figure, path, dpi=110)
     if window:
@@ -104,9 +115,11 @@ def _lines(axes: Any, title: str, t: np.ndarray, values: np.ndarray, names: Sequ
 
 def _legend(axes: Any, lines: Sequence[Any], names: Sequence[str], place: str) -> None:
     """The first names, in two columns if they are many and short enough to stand beside each other."""
-    some = list(names[:MOST_NAMES])
+    some = [printable(name) for name in names[:MOST_NAMES]]
     columns = 2 if len(some) > 6 and max(map(len, some)) <= LONGEST_BESIDE else 1
-    axes.legend(lines[: len(some)], some, fontsize=7, ncols=columns, loc=place)
+    legend = axes.legend(lines[: len(some)], ["?"] * len(some), fontsize=7, ncols=columns, loc=place)
+    for text, name in zip(legend.get_texts(), some, strict=True):  # as it is: no formula, nor left out for its "_"
+        text.set(parse_math=False, text=name)
 
 
 def _plain_powers(axes: Any) -> None:

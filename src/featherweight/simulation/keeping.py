@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from featherweight.endings import RUN, check_ending
 from featherweight.recording import Recording
 from featherweight.simulation.facts import facts_of
 from featherweight.simulation.python_run import PythonRun
@@ -24,6 +25,7 @@ class Keeper:
         self._written: int | None = None
         if path is None:
             return
+        check_ending("file", path, RUN)
         p = run.problem
         facts = {**FORMAT, "run": p.facts(), "model": p.model.name, **facts_of(p.model, p.ground, p.parameters)}
         if os.path.exists(path):
@@ -41,7 +43,11 @@ class Keeper:
                     "not in the file: use featherweight.compiled, or another file"
                 )
             for _, arrays in recording:
-                self._run.restore(arrays, self._written)
+                try:
+                    self._run.restore(arrays, self._written)
+                except (KeyError, IndexError, TypeError, ValueError) as error:
+                    what = f"{type(error).__name__}: {error}"
+                    raise ValueError(f"{path}: exists and is damaged ({what}); choose another file") from None
                 self._written = self._run.done
         except BaseException:
             recording.close()
@@ -76,7 +82,7 @@ class Keeper:
 
 def _check_same(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Is the file of this very run?"""
-    if any(found.get(name) != value for name, value in FORMAT.items()) or "run" not in found:
+    if any(found.get(name) != value for name, value in FORMAT.items()) or not isinstance(found.get("run"), dict):
         raise ValueError(f"{path}: exists and is not a run that can go on; choose another file")
     for name, value in wanted["run"].items():
         if found["run"].get(name) != value:
