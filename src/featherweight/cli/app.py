@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from errno import EACCES, EISDIR, ENOENT
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.segment import Segment
 
 import featherweight as fw
+from featherweight.endings import check_ending
 from featherweight.model import Model
+from featherweight.texts import printable
 
 app = typer.Typer(
     name="featherweight",
@@ -24,7 +27,18 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-out, err = Console(), Console(stderr=True)
+
+
+class _Console(Console):
+    """A console whose terminal obeys nothing that stands in a text: names come from files of others."""
+
+    def render(self, *given: Any, **options: Any) -> Iterable[Segment]:
+        """Everything that is printed goes through here."""
+        for segment in super().render(*given, **options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text, keep="\n\t"))
+
+
+out, err = _Console(), _Console(stderr=True)
 BUILT_IN: dict[str, Callable[[], Model]] = {
     "pendulum": fw.robots.pendulum,
     "double_pendulum": fw.robots.double_pendulum,
@@ -62,17 +76,17 @@ def told_in_one_line(*kinds: type[Exception]) -> Iterator[None]:
         raise fail(text) from None
 
 
-def can_be_written(*paths: Path | None) -> None:
-    """OSError if one of these files cannot be, before hours are spent on what should be in it."""
-    for path in paths:
-        if path is None:
-            continue
-        if path.is_dir():
-            raise IsADirectoryError(EISDIR, "expected a file, got a folder: name a file in it", str(path))
-        if not path.parent.is_dir():
-            raise FileNotFoundError(ENOENT, f"there is no folder {str(path.parent)!r}; make it first", str(path))
-        if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise PermissionError(EACCES, "it may not be written there", str(path))
+def can_be_written(option: str, path: Path | None, endings: Collection[str]) -> None:
+    """OSError, or ValueError for its ending, if a file cannot be, before hours are spent on what should be in it."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, "expected a file, got a folder: name a file in it", str(path))
+    check_ending(option, path, endings)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(ENOENT, f"there is no folder {str(path.parent)!r}; make it first", str(path))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(EACCES, "it may not be written there", str(path))
 
 
 def model_named(name: str, base: str, policy: str = "warn", roots: list[Path] | None = None) -> Model:

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
+from rich.markup import escape as escape_markup
 
 import featherweight as fw
-from featherweight.cli.commands import AsJson, ModelArgument, app, err, fail, model_named, out
+from featherweight.cli.commands import AsJson, ModelArgument, app, err, fail, model_named, out, told_in_one_line
+from featherweight.endings import check_ending
 from featherweight.model import Model
 
 if TYPE_CHECKING:
     from featherweight.equations import Equations
 
 METHODS = ("newton_euler", "projected_newton_euler", "lagrange")
-SUFFIXES = (".html", ".md", ".tex")
+ENDINGS = (".html", ".md", ".tex")
 MOST_COORDINATES = 3  # for which equilibria are searched
 DURATION, DT = 5.0, 1e-3  # of the simulation in the report [s]
 
@@ -42,8 +44,10 @@ def derive(
     """Equations of motion by Newton-Euler, projected Newton-Euler and Lagrange, step by step, shown to be equal."""
     if method not in (*METHODS, "all"):
         raise fail(f"--method: expected {', '.join(METHODS)} or all, got {method!r}")
-    if output is not None and output.suffix not in SUFFIXES:
-        raise fail(f"--output: expected a file with {', '.join(SUFFIXES)}, got {str(output)!r}")
+    ending = ".md"
+    if output is not None:
+        with told_in_one_line(ValueError):
+            ending = check_ending("--output", output, ENDINGS)
     try:
         from featherweight import equations
     except ModuleNotFoundError as error:
@@ -59,7 +63,7 @@ def derive(
             if as_json:
                 print(json.dumps(_facts(derivations), indent=1))
                 return
-            text = _text(derivations, values, output.suffix if output else ".md")
+            text = _text(derivations, values, ending)
     except (fw.ModelError, ValueError) as error:
         raise fail(error) from None
     if output is None:
@@ -69,7 +73,9 @@ def derive(
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise fail(f"cannot write {str(output)!r}: {error.strerror}") from None
-    out.print(f"{output}: {len(derivations)} derivations of {chosen.name}", soft_wrap=True, highlight=False)
+    out.print(
+        escape_markup(f"{output}: {len(derivations)} derivations of {chosen.name}"), soft_wrap=True, highlight=False
+    )
 
 
 def _model(
@@ -136,10 +142,10 @@ def _facts(derivations: list[Equations]) -> dict[str, Any]:
     }
 
 
-def _text(derivations: list[Equations], values: dict[str, float], suffix: str) -> str:
-    if suffix == ".tex":
+def _text(derivations: list[Equations], values: dict[str, float], ending: str) -> str:
+    if ending == ".tex":
         return "\n\n".join(f"% {e.method}\n\\[\n{e.latex()}\n\\]" for e in derivations) + "\n"
-    if suffix == ".md":
+    if ending == ".md":
         return "\n".join(e.markdown() for e in derivations)
     from featherweight.equations import page
 

@@ -29,6 +29,7 @@ from featherweight.cli.controllers import CONTROLLERS, USUAL, controller_named
 from featherweight.cli.starts import start
 from featherweight.cli.timing import Timed, timed
 from featherweight.contact import ContactModel
+from featherweight.endings import PAGE, RUN
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
 
@@ -51,7 +52,7 @@ def simulate(
     base: Base = "free",
     root: Roots = None,
     record_every: Annotated[int, typer.Option(help="keep every so many states")] = 1,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="write the trajectory there")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="write the trajectory there, as .fw")] = None,
     report_to: Annotated[Path | None, typer.Option("--report", help="write a page about it, HTML, there")] = None,
     show: Annotated[bool, typer.Option("--show", help="open the viewer on it")] = False,
     as_json: AsJson = False,
@@ -59,7 +60,8 @@ def simulate(
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
     robot = model_named(model, base, roots=root)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
-        can_be_written(output, report_to)
+        can_be_written("--output", output, RUN)
+        can_be_written("--report", report_to, PAGE)
         touching = _contact(contact, friction, robot)
         q = start(robot, set_ or (), height, () if touching is None else touching.surfaces)
         usual = "none" if touching is None else USUAL.get(robot.name, "hold")
@@ -111,7 +113,7 @@ def _tell(run: Trajectory, seconds: float | None, robot: Model, as_json: bool) -
     if as_json:
         print(json.dumps({"model": robot.name} | {line.name: line.value for line in lines}, indent=1))
         return
-    table = Table(title=robot.name, title_justify="left", title_style="bold", show_header=False)
+    table = Table(title=escape(robot.name), title_justify="left", title_style="bold", show_header=False)
     for line in lines:
         if line.title:
             table.add_row(line.title, escape(line.text))

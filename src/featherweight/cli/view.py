@@ -10,6 +10,7 @@ from rich.markup import escape
 
 import featherweight as fw
 from featherweight.cli.app import BUILT_IN, Base, Roots, can_be_written, err, fail, model_named, told_in_one_line
+from featherweight.endings import PAGE
 from featherweight.model import Model
 
 MODELS = (".urdf", ".xml", ".xacro")  # endings of robots' files; all others are trajectories
@@ -32,7 +33,7 @@ def view(
                 raise fail("--export: expected a trajectory, got a model")
             fw.viewer.show(model_named(what[0], base, roots=root), host=host, port=port, browser=browser, block=True)
             return
-        can_be_written(export)
+        can_be_written("--export", export, PAGE)
         robot: Model | None = None if model is None else model_named(model, base, roots=root)
         runs = [_trajectory(name, robot) for name in what]
         labels = [Path(name).stem for name in what] if len(what) > 1 else []

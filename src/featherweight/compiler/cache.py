@@ -6,8 +6,8 @@ them is another key, and a hit needs no tracing. What depends on a user's code i
 key has the trace in place of the numbers. `FEATHERWEIGHT_CACHE` names another directory, or `off`.
 
 An entry is `MAGIC`, a SHA-256 of its name and of all that follows, a line of JSON (facts, sizes of the object files),
-the object files. What is not whole, stands under another name, is no ordinary file or is not the user's alone is as good
-as absent: it is compiled anew and replaced. `FEATHERWEIGHT_CACHE_MB` says how much there may be.
+the object files. What is not whole, stands under another name, is no ordinary file or is not the user's alone is as
+good as absent: it is compiled anew and replaced. `FEATHERWEIGHT_CACHE_MB` says how much there may be.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def read(name: str) -> tuple[dict[str, Any], list[bytes]] | None:
 
 
 def _bytes(path: Path) -> bytes:
-    """An ordinary file of the user's own. OSError if it is something else: opening a pipe does not wait for a writer."""
+    """Of an ordinary file of the user's own. OSError if it is something else; nobody waits for the writer of a pipe."""
     fd = os.open(path, FLAGS)
     with os.fdopen(fd, "rb") as file:
         status = os.fstat(file.fileno())

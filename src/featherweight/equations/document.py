@@ -10,6 +10,7 @@ from sympy import Symbol
 from featherweight.equations.equations import Equations
 from featherweight.equations.printing import Writer, short_enough
 from featherweight.equations.steps import Step, labelled
+from featherweight.texts import markdown as plain
 
 LONG = 1500  # operations of a formula that is not printed
 LARGEST = 20_000  # … and that is not even tried to be shortened
@@ -87,12 +88,12 @@ def latex(equations: Equations) -> str:
 def markdown(equations: Equations) -> str:
     """The derivation, step by step."""
     writer = Writer(equations)
-    lines = [f"# {equations.model.name}: {equations.method}", "", WHAT.get(equations.method, ""), ""]
+    lines = [f"# {plain(equations.model.name)}: {plain(equations.method)}", "", WHAT.get(equations.method, ""), ""]
     for number, step in enumerate(all_steps(equations), start=1):
-        lines += [f"## {number}. {step.title}", "", step.text, ""]
+        lines += [f"## {number}. {plain(step.title)}", "", plain(step.text), ""]
         for (left, _), (short_left, right) in zip(step.formulas, formulas(equations, step), strict=True):
             if right is None or short_left is None:
-                name = f"{writer.text(left)}: " if isinstance(left, Symbol) else ""
+                name = f"{plain(writer.text(left))}: " if isinstance(left, Symbol) else ""
                 lines += [f"*{name}too long to print; `lambdify` computes it.*", ""]
             else:
                 lines += ["$$", f"{writer.latex(short_left)} = {writer.latex(right)}", "$$", ""]

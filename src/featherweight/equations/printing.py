@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import xml.dom.minidom
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +16,18 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.mathml import MathMLPresentationPrinter
 
 from featherweight.equations.equations import Equations
+from featherweight.texts import printable
 
 DOTS = {"dot": "\u02d9", "ddot": "\u00a8"}  # accents of MathML
 COMBINING = {"dot": "\u0307", "ddot": "\u0308"}
 SMALL_DENOMINATOR = 16  # fractions up to here stay fractions
 FLAT_BRACKETS = re.compile(r"<mo>\(</mo>((?:(?!<mo>[()]|<mfrac|<msqrt|<mtable).)*)<mo>\)</mo>")  # around one line
 MATH = "http://www.w3.org/1998/Math/MathML"
+ENTITY = re.compile(r"&#?\w+;")  # that SymPy writes for an operator
 LATEX = str.maketrans(
-    {c: rf"\{c}" for c in "_#$%&{}"} | {" ": "~", "\\": r"\backslash{}", "^": r"\hat{}", "~": r"\sim{}"}
+    {c: rf"\{c}" for c in "_#$%&{}"}
+    | {" ": "~", "\\": r"\backslash{}", "^": r"\hat{}", "~": r"\sim{}", "`": r"{\grave{}}"}
+    | {c: f"{{{c}}}" for c in "<>[]"}  # no tag and no link where LaTeX stands in Markdown
 )  # what letters of names are written as
 
 
@@ -37,7 +42,7 @@ class Name:
     @staticmethod
     def of(text: str) -> Name:
         """From "m_c", "q1", "theta_dot", "J_P,pole"."""
-        first, *rest = text.split("_")
+        first, *rest = printable(text).split("_")
         dots = next((part for part in rest if part in DOTS), "")
         found = re.fullmatch(r"([A-Za-z]+?)(\d+)", first)
         base, number = (found[1], (found[2],)) if found else (first, ())
@@ -98,6 +103,9 @@ class _MathML(MathMLPresentationPrinter):
     def __init__(self, names: Mapping[Symbol, Name]) -> None:
         super().__init__({"mat_delim": "["})
         self._names = names
+        # SymPy puts texts into the document as they are, so that it can write entities: only those may pass
+        raw = self.dom.createTextNode
+        self.dom.createTextNode = lambda text: raw(text) if ENTITY.fullmatch(text) else self._text(text)
 
     def _print_Symbol(self, symbol: Symbol, style: str = "plain") -> Any:
         name = self._names.get(symbol, Name.of(symbol.name))
@@ -117,8 +125,12 @@ class _MathML(MathMLPresentationPrinter):
 
     def _element(self, kind: str, text: str) -> Any:
         element = self.dom.createElement(kind)
-        element.appendChild(self.dom.createTextNode(text))
+        element.appendChild(self._text(text))
         return element
+
+    def _text(self, text: str) -> Any:
+        """Text that is escaped when it is written."""
+        return xml.dom.minidom.Document.createTextNode(self.dom, text)
 
 
 class Writer:

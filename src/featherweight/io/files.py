@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from featherweight.endings import check_ending
 from featherweight.errors import ModelError
 from featherweight.io.assemble import assemble, joint_names
 from featherweight.io.check import check_physics, check_structure
@@ -23,6 +24,7 @@ from featherweight.model import Model
 
 POLICIES = ("strict", "repair", "warn")
 BASES = ("fixed", "free")
+ENDINGS = ("", ".urdf", ".xml")
 
 
 def load(
@@ -93,10 +95,12 @@ def save_urdf(model: Model, path: str | bytes | os.PathLike[str]) -> None:
 
     A model that was built in Python comes back with its joints depth first. Its contact points are written as balls on
     links of their names: `foot` is a frame then, and its point is called `foot_contact0`. What URDF cannot say is
-    refused. A symbolic link stays, and the file it leads to is replaced.
+    refused, and so is a path that ends in anything but .urdf or .xml. A symbolic link stays, and the file it leads to
+    is replaced.
     """
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    check_ending("path", path, ENDINGS)
     model.need_numbers("save_urdf")
     if isinstance(model.description, Description):
         text = to_urdf(model.description)

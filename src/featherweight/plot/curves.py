@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.endings import check_ending
 from featherweight.extras import needed
 from featherweight.model import Model
 from featherweight.plot.layout import save
 from featherweight.simulation import Trajectory
+from featherweight.texts import printable
 
 MOST_SAMPLES = 3000  # of a curve that are drawn
 MOST_NAMES = 12  # in a legend
@@ -52,7 +54,7 @@ def plot(
         panels: some of "position", "angles", "rates", "torques", "forces", "slip", "energy", "phase"; all that have
             something to show, but for rates, if not given.
         lane: which robot of a batch.
-        path: also write it there; the ending chooses the format.
+        path: also write it there; the ending chooses the format: .png, .svg, .pdf and others that matplotlib knows.
         window: open a window and wait until it is closed.
     """
     if not isinstance(trajectory, Trajectory):
@@ -65,6 +67,8 @@ def plot(
     own = Lane(trajectory, lane)
     needed("matplotlib", "plot", "plots need")
     figure: Any = needed("matplotlib.figure", "plot", "plots need").Figure(layout="constrained")
+    if path is not None:
+        check_ending("path", path, [f".{kind}" for kind in figure.canvas.get_supported_filetypes()])
     if window:
         figure = needed("matplotlib.pyplot", "plot", "plots need").figure(layout="constrained")
     shown = [name for name in wanted if PANELS[name](None, own)] or wanted[:1]
@@ -104,9 +108,11 @@ def _lines(axes: Any, title: str, t: np.ndarray, values: np.ndarray, names: Sequ
 
 def _legend(axes: Any, lines: Sequence[Any], names: Sequence[str], place: str) -> None:
     """The first names, in two columns if they are many and short enough to stand beside each other."""
-    some = list(names[:MOST_NAMES])
+    some = [printable(name) for name in names[:MOST_NAMES]]
     columns = 2 if len(some) > 6 and max(map(len, some)) <= LONGEST_BESIDE else 1
-    axes.legend(lines[: len(some)], some, fontsize=7, ncols=columns, loc=place)
+    legend = axes.legend(lines[: len(some)], ["?"] * len(some), fontsize=7, ncols=columns, loc=place)
+    for text, name in zip(legend.get_texts(), some, strict=True):  # as it is: no formula, nor left out for its "_"
+        text.set(parse_math=False, text=name)
 
 
 def _plain_powers(axes: Any) -> None:

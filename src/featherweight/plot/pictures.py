@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.endings import check_ending
 from featherweight.extras import needed
 from featherweight.looks import motion_of, shapes_of, terrain_of
 from featherweight.looks.motion import frames_of
@@ -18,6 +19,7 @@ from featherweight.plot.painter import Painter
 from featherweight.simulation import Trajectory
 
 Path = str | os.PathLike[str]
+STILLS = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".pdf")
 COLORS = 128  # of a GIF
 MOST_RATE = 50  # pictures a second that browsers show
 
@@ -36,11 +38,13 @@ def still(
     Args:
         model: the robot.
         q: configuration, shape (nq,).
-        path: also write it there; the ending chooses the format.
+        path: also write it there; the ending chooses the format: PNG, JPEG, WebP, GIF, BMP, TIFF or PDF.
         size: width and height in pixels.
         ground: surfaces of `featherweight.contact`.
         camera: from where; chosen for the robot if not given.
     """
+    if path is not None:
+        check_ending("path", path, STILLS)
     state = np.asarray(model.neutral() if q is None else q, dtype=float)
     motion = frames_of(model, np.zeros(1), state[None])
     shapes = shapes_of(model)
@@ -66,7 +70,7 @@ def movie(
 
     Args:
         trajectory: what to show; of a batch, the first robot.
-        path: where to write it.
+        path: where to write it, a name that ends in .gif.
         rate: pictures a second, up to 50; a GIF shows each for a whole number of hundredths of a second, so that 30 are
             33.3.
         speed: 1 is real time, 0.3 is slow motion.
@@ -75,6 +79,7 @@ def movie(
         camera: from where; chosen for the first if not given.
         forces: draw contact forces as arrows.
     """
+    check_ending("path", path, ("", ".gif"))
     if not 0 < speed < np.inf:
         raise ValueError(f"speed: expected a number > 0, got {speed!r}")
     if not 0 < rate <= MOST_RATE:

@@ -9,7 +9,9 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from featherweight.endings import PAGE, check_ending
 from featherweight.plot import movie, plot
 from featherweight.plot.layout import save
 from featherweight.report.summary import Line, summary
@@ -38,7 +40,7 @@ def write_report(
 
     Args:
         runs: trajectories of one robot each, by the names that stand above them.
-        path: the HTML file.
+        path: the HTML file, a name that ends in .html.
         title: of the page.
         seconds: how long each took to compute.
         notes: paragraphs under the title.
@@ -46,6 +48,10 @@ def write_report(
         speed: of the moving picture; 0.3 is slow motion.
         rate: its pictures a second.
     """
+    check_ending("path", path, PAGE)
+    for to in (links or {}).values():
+        if urlsplit(to).scheme not in ("", "file", "http", "https"):
+            raise ValueError(f"links: expected a file or an address, got {to!r}")
     told = {name: summary(run, seconds=(seconds or {}).get(name)) for name, run in runs.items()}
     parts = [f"<h1>{html.escape(title)}</h1>", *(f"<p>{html.escape(note)}</p>" for note in notes)]
     parts.append(_image(_gif(runs, speed, rate), "gif", "the robot in motion"))

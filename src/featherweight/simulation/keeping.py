@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from featherweight.endings import RUN, check_ending
 from featherweight.recording import Recording
 from featherweight.simulation.facts import facts_of
 from featherweight.simulation.python_run import PythonRun
@@ -24,6 +25,7 @@ class Keeper:
         self._written: int | None = None
         if path is None:
             return
+        check_ending("file", path, RUN)
         p = run.problem
         facts = {**FORMAT, "run": p.facts(), "model": p.model.name, **facts_of(p.model, p.ground, p.parameters)}
         if os.path.exists(path):

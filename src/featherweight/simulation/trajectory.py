@@ -13,6 +13,7 @@ import numpy as np
 
 from featherweight.contact import Surface
 from featherweight.dynamics import kinetic_energy, potential_energy
+from featherweight.endings import RUN, check_ending
 from featherweight.model import Model
 from featherweight.recording import read, write
 from featherweight.simulation.facts import ROW, facts_of, ground_in, in_a_row, parameters_in, robot_in
@@ -107,7 +108,8 @@ class Trajectory:
         return _above("viewer").show(self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file, whole or not at all; `featherweight.recording` has the format."""
+        """Write to a file whose name ends in .fw, whole or not at all; `featherweight.recording` has the format."""
+        check_ending("path", path, RUN)
         facts = {**FORMAT, "model": getattr(self.model, "name", ""), "complete": self.complete}
         facts |= facts_of(self.model, self.ground, self.parameters)
         write(path, facts, [({}, self._arrays())])

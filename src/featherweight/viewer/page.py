@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.endings import PAGE, check_ending
 from featherweight.looks import Mesh, ball, cylinder
 from featherweight.looks.solids import cone
 from featherweight.simulation import Trajectory
@@ -41,10 +42,11 @@ def export(
 
     Args:
         trajectory: what to show; of a batch, the first robot.
-        path: the HTML file.
+        path: the HTML file, a name that ends in .html.
         labels: what to write above each.
         rate: frames a second.
     """
+    check_ending("path", path, PAGE)
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     layout = layout_of(several, labels, rate)
     numbers = Numbers()
