@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side motion experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check bench side-by-side motion experiments equations waiting fuzz time-bombs tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -54,6 +54,9 @@ equations: $(VENV)/.dev  ## equations of motion against sympy.physics.mechanics;
 
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py
+
+time-bombs: $(VENV)/.dev  ## the largest URDF files of all kinds: two seconds each; in benchmarks/results/
+	$(BIN)/python benchmarks/time_bombs.py
 
 tables:  ## the newest measurement into the README
 	$(PYTHON) benchmarks/report.py

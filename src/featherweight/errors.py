@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+
+LETTERS = 400_000  # products of lengths of names that are compared: a few hundredths of a second
 
 
 class ModelError(ValueError):
@@ -33,8 +35,20 @@ class ConvergenceError(SimulationError):
     """A solver did not converge."""
 
 
+def nearest(name: str, known: Iterable[str], n: int = 1) -> list[str]:
+    """Up to n of the known names that are like this one, the nearest first. Comparing takes the product of their
+    lengths, so of very many or very long names only the first are looked at."""
+    some, left = [], LETTERS
+    for other in known:
+        left -= len(name) * len(other)
+        if left < 0:
+            break
+        some.append(other)
+    return difflib.get_close_matches(name, some, n=n)
+
+
 def no_such(what: str, name: object, known: Collection[str]) -> ValueError:
     """For a name that is none: with the nearest one, or all of them if none is near; raise what this returns."""
-    near = difflib.get_close_matches(str(name), known, n=1)
+    near = nearest(str(name), known)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
     return ValueError(f"no {what} named {name!r}; {hint}")

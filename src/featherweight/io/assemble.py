@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from featherweight.errors import ModelError
 from featherweight.io.bodies import link_inertia, placement_of
 from featherweight.io.description import Description, Link, LinkJoint, Origin, Shape, Tree
-from featherweight.io.limits import LARGEST
+from featherweight.io.limits import LARGEST, POINTS
 from featherweight.joints import Continuous, Free, Joint, Mimic, Planar, Prismatic, Revolute
 from featherweight.model import Builder, Inertia, Limits, Model
 
@@ -142,6 +143,7 @@ def _add_contact_points(
     if contact is False:
         return
     wanted = None if contact is True else set(contact)
+    count = 0
     for link in description.links:
         if wanted is not None and link.name not in wanted:
             continue
@@ -150,6 +152,11 @@ def _add_contact_points(
         ]
         if wanted is not None and not points:
             points = [(Shape("collision", Origin(), "sphere", (0.0,)), ((0.0, 0.0, 0.0), 0.0))]
+        count += len(points)
+        if count > POINTS:
+            message = f"the collision shapes up to here have more than {POINTS} contact points"
+            fix = "contact=False takes none, contact=[…] those of some links"
+            raise ModelError(f"{message}; {fix}", line=link.line, element=link.where)
         for k, (shape, (position, radius)) in enumerate(points):
             X = placement_of(shape.origin).transform
             at = X.r + X.E.transposed_times(type(X.r)(*position))

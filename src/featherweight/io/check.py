@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 
-from featherweight.io.bodies import SIMPLE, Body, Least, link_inertia, needed, own_moment, welded
+from featherweight.io.bodies import Body, Least, link_inertia, needed, own_moment, welded
 from featherweight.io.description import Description, Inertial, Link, LinkJoint, Tree
 from featherweight.io.findings import Report, name_of, short
-from featherweight.io.limits import FOLLOW, LENGTH, SMALL, TINY
+from featherweight.io.following import Following
+from featherweight.io.limits import LENGTH, SMALL, TINY
 from featherweight.io.xml import Element
 from featherweight.model.inertia import impossible
 from featherweight.spatial import RigidInertia
@@ -17,33 +18,32 @@ from featherweight.spatial import RigidInertia
 def check_structure(description: Description, root: Element, report: Report) -> Tree | None:
     """Names, ends of joints, one root, no circle, mimic chains; None if there is no tree to speak of."""
     links = {link.name: link for link in reversed(description.links)}
-    joints = {joint.name: joint for joint in reversed(description.joints)}
+    following = Following({joint.name: joint for joint in reversed(description.joints)}, report)
     _unique(description, report)
     if not description.links:
         report.error(root.line, name_of(root), "there is no <link>", "a robot needs at least one")
         return None
     children: dict[str, list[LinkJoint]] = defaultdict(list)
     parents: dict[str, LinkJoint] = {}
-    good: set[str] = set()
     loose = False  # then roots mean nothing
     for joint in description.joints:
         where = joint.where
         for tag, end in (("parent", joint.parent), ("child", joint.child)):
             loose |= end not in links
             if end and end not in links:
-                report.error(joint.line, where, f"{tag} link {end!r} does not exist", report.hint(end, links))
+                report.error(joint.line, where, f"{tag} link {short(end)!r} does not exist", report.hint(end, links))
         if joint.parent == joint.child and joint.parent:
             loose = True
-            report.error(joint.line, where, f"connects link {joint.parent!r} with itself")
+            report.error(joint.line, where, f"connects link {short(joint.parent)!r} with itself")
         elif joint.child in parents:
             other = parents[joint.child]
-            message = f"link {joint.child!r} is already the child of joint {other.name!r} (line {other.line})"
+            first = f"joint {short(other.name)!r} (line {other.line})"
+            message = f"link {short(joint.child)!r} is already the child of {first}"
             report.error(joint.line, where, message, "a link has one parent; loops are not URDF")
         elif joint.parent in links and joint.child in links:
             parents[joint.child] = joint
             children[joint.parent].append(joint)
-        if joint.mimic is not None:
-            _check_mimic(joint, joints, good, report)
+        following.check(joint)
     roots = [link for link in links.values() if link.name not in parents]
     if len(roots) != 1:
         if not loose:
@@ -75,7 +75,7 @@ def _unique(description: Description, report: Report) -> None:
         for thing in things:
             if counts[thing.name] > 1 and thing.name:
                 if thing.name in first:
-                    message = f"the name {thing.name!r} is used by another {kind} on line {first[thing.name]}"
+                    message = f"the name {short(thing.name)!r} is used by another {kind} on line {first[thing.name]}"
                     report.error(thing.line, thing.where, message, "names must be unique")
                 first.setdefault(thing.name, thing.line)
 
@@ -86,47 +86,10 @@ def _wrong_roots(roots: list[Link], description: Description, root: Element, rep
         report.error(joint.line, joint.where, "is part of a circle of joints: no link is the root")
         return
     roots = sorted(roots, key=lambda link: link.line)
-    names = ", ".join(repr(link.name) for link in roots[:5])
+    names = ", ".join(repr(short(link.name)) for link in roots[:5])
     second = roots[1]
     message = f"there are {len(roots)} root links: {names}{' …' if len(roots) > 5 else ''}"
     report.error(second.line, second.where, message, "connect them by joints, or remove all but one")
-
-
-def _check_mimic(joint: LinkJoint, joints: dict[str, LinkJoint], good: set[str], report: Report) -> None:
-    """Does a follower lead, over other followers, to a joint that can be followed? Those in `good` do."""
-    where, line = f"{joint.where} <mimic>", joint.mimic.line if joint.mimic is not None else joint.line
-    if joint.type == "fixed":
-        report.add("note", line, where, "is not used: a fixed joint does not move")
-        return
-    if joint.type not in SIMPLE:
-        report.error(line, where, f"a {short(joint.type)} joint cannot follow another")
-        return
-    seen = {joint.name: 1.0}
-    current, ratio = joint, 1.0
-    while current.mimic is not None and current.name not in good:
-        leader = joints.get(current.mimic.joint)
-        ratio = ratio * current.mimic.multiplier
-        if leader is None:
-            hint = report.hint(current.mimic.joint, joints)
-            report.add("wrong", line, where, f"joint {short(current.mimic.joint)!r} does not exist", hint)
-            return
-        if leader.name in seen:
-            names = [*list(seen)[:5], leader.name]
-            report.error(
-                line, where, "follows itself" if len(seen) == 1 else f"follows in a circle: {' -> '.join(names)}"
-            )
-            return
-        if not abs(ratio) <= FOLLOW:
-            report.error(line, where, f"follows {short(leader.name)!r} {ratio:g} times as fast")
-            return
-        seen[leader.name] = ratio
-        current = leader
-    if current.type not in SIMPLE:
-        message = f"joint {short(current.name)!r} is {short(current.type)}: it cannot be followed"
-        report.add("wrong", line, where, message)
-        return
-    if all(abs(r) == 1 for r in seen.values()):  # the product of the others is not known here
-        good.update(seen)
 
 
 def check_physics(tree: Tree, base: str, report: Report) -> None:

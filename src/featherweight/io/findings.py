@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from featherweight.errors import ModelError
+from featherweight.errors import ModelError, nearest
 from featherweight.io.limits import LARGEST
 from featherweight.io.xml import Element
 
@@ -18,7 +17,7 @@ LEVELS = ("error", "wrong", "warning", "note")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SPACE = " \t\r\n"  # of XML: no other
 _SPACES = re.compile(r"[ \t\r\n]+")
-MOST_HINTS = 20  # similar names are looked for so often, not more: it takes time
+MOST_HINTS = 10  # similar names are looked for so often, not more: it takes time
 
 
 @dataclass(frozen=True)
@@ -55,20 +54,17 @@ class Report:
 
     findings: list[Finding] = field(default_factory=list)
     hints: int = 0
+    errors: int = 0  # how many there are so far
 
     def hint(self, name: str, known: Iterable[str]) -> str:
         """What may have been meant."""
         self.hints += 1
-        near = difflib.get_close_matches(name, known, n=1) if self.hints <= MOST_HINTS and len(name) < 200 else []
+        near = nearest(name, known) if self.hints <= MOST_HINTS else []
         return f"did you mean {near[0]!r}?" if near else "define it"
 
     def add(self, level: str, line: int, where: str, message: str, fix: str = "") -> None:
         self.findings.append(Finding(level, line, where, message, fix))
-
-    @property
-    def errors(self) -> int:
-        """How many there are so far."""
-        return sum(finding.level == "error" for finding in self.findings)
+        self.errors += level == "error"
 
     def error(self, line: int, where: str, message: str, fix: str = "") -> None:
         self.add("error", line, where, message, fix)
@@ -92,8 +88,8 @@ class Report:
             fix = "expand the xacro file first: xacro robot.xacro > robot.urdf"
             self.error(element.line, where, f"{attribute}: {short(text)!r} is an expression of xacro", fix)
             return default if default is not None else (0.0,) * n
-        words = [word for word in _SPACES.split(text) if word]
-        if len(words) != n:
+        words = _SPACES.split(text.strip(_SPACE), maxsplit=n)
+        if len(words) != n or not words[0]:
             what = f"{n} numbers" if n > 1 else "a number"
             self.error(element.line, where, f"{attribute}: expected {what}, got {short(text)!r}")
             return default if default is not None else (0.0,) * n

@@ -5,6 +5,9 @@ docs/decisions/0010 says why, docs/how-to/urdf.md what is refused.
 
 from __future__ import annotations
 
+PARTS = 4_000  # links, joints and shapes of a file, together: more than any robot has, and read in two seconds
+POINTS = 5_000  # of contact, that its collision shapes have
+FOLDERS = 128  # in the name of a mesh
 LARGEST = 1e100  # of any number: squares of larger ones overflow
 LENGTH = 1e5  # [m] of origins and shapes; also the largest radius of gyration √(I / m)
 MASS = 1e9  # [kg] of a link

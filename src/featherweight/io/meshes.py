@@ -12,6 +12,7 @@ from typing import Any
 from featherweight.errors import ModelError
 from featherweight.io.description import Description, Link, Shape
 from featherweight.io.findings import Report, short
+from featherweight.io.limits import FOLDERS
 
 MOST_CHARACTERS = 4096  # of a path that is looked for
 OUTSIDE = "leads outside the allowed folders"
@@ -138,7 +139,7 @@ def _stays(path: str) -> None:
 
 def _inside(folders: Folders, places: Sequence[str], needed: bool = False) -> list[str]:
     """The real paths of those places that are inside a root; ModelError if there are places, but none inside."""
-    if any(len(place) > MOST_CHARACTERS for place in places):
+    if any(len(place) > MOST_CHARACTERS or len(re.split(r"[/\\]", place)) > FOLDERS for place in places):
         return []
     real = [os.path.realpath(place) for place in places]
     kept = [path for path in real if any(_below(root, path) for root in folders.roots)]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import cast
 
+from featherweight.errors import ModelError
 from featherweight.io.description import (
     Bounds,
     Description,
@@ -19,7 +20,7 @@ from featherweight.io.description import (
     Three,
 )
 from featherweight.io.findings import Report, name_of, short
-from featherweight.io.limits import FOLLOW, LENGTH, MASS, MOMENT, RATIO, RESISTANCE, ROTOR
+from featherweight.io.limits import FOLLOW, LENGTH, MASS, MOMENT, PARTS, RATIO, RESISTANCE, ROTOR
 from featherweight.io.xml import Element
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -29,6 +30,7 @@ MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 def read_description(root: Element, file: str | None, report: Report) -> Description:
     """The whole document; findings go to the report, what is wrong is read as its default."""
+    _bounded(root, file)
     where = name_of(root)
     if root.tag != "robot":
         report.error(root.line, where, "expected <robot> as the outermost element", "is this a URDF file?")
@@ -38,15 +40,27 @@ def read_description(root: Element, file: str | None, report: Report) -> Descrip
         report.error(xacro.line, f"{where} <{xacro.tag[:40]}>", "this is a xacro file", fix)
     report.known(root, where, {"name", "version"}, {"link", "joint", "material", "transmission"})
     colors: dict[str, tuple[float, ...]] = {}
-    for material in _everything(root):
-        if material.tag == "material" and material.all("color"):
-            colors.setdefault(material.attributes.get("name", ""), _color(material, where, Report()))
-    for material in root.all("material"):
-        _color(material, where, report)
+    for child in root.children:
+        for material in _everything(child):
+            if material.tag == "material":  # findings about those of shapes come with the shapes
+                color = _color(material, where, report if material is child else Report())
+                if color:
+                    colors.setdefault(material.attributes.get("name", ""), color)
     motors = _motors(root, report)
     links = tuple(_link(e, colors, report) for e in root.all("link"))
     joints = tuple(_joint(e, motors, report) for e in root.all("joint"))
     return Description(root.attributes.get("name", "robot"), links, joints, file)
+
+
+def _bounded(root: Element, file: str | None) -> None:
+    """ModelError if there is more in a file than two seconds are enough for."""
+    links, joints = root.all("link"), root.all("joint")
+    shapes = sum(e.tag in ("visual", "collision") for link in links for e in link.children)
+    if len(links) + len(joints) + shapes > PARTS:
+        message = (
+            f"the robot has {len(links)} links, {len(joints)} joints and {shapes} shapes; at most {PARTS} are read"
+        )
+        raise ModelError(message, file=file, line=root.line)
 
 
 def _everything(root: Element) -> Iterator[Element]:

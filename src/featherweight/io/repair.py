@@ -10,6 +10,7 @@ import numpy as np
 from featherweight.io.bodies import SIMPLE, Body, Least, Loads, own_moment, welded
 from featherweight.io.check import reason
 from featherweight.io.description import Description, Inertial, Link, LinkJoint, Origin, Tree
+from featherweight.io.findings import short
 from featherweight.io.limits import LENGTH, TINY
 
 MASS = 1e-3  # [kg] of a moving body that has none
@@ -25,7 +26,8 @@ def repair(
     links = {link.name: _possible(_without(link, outside, changes), changes) for link in description.links}
     tree = replace(tree, root=links[tree.root.name], links=links)
     _movable(welded(tree, base), links, changes)
-    joints = {joint.name: _free(joint, tree, changes) for joint in description.joints}
+    movers = {joint.name for joint in tree.joints if joint.type in SIMPLE}
+    joints = {joint.name: _free(joint, movers, changes) for joint in description.joints}
     tree = replace(
         tree, root=links[tree.root.name], links=links, joints=tuple(joints[joint.name] for joint in tree.joints)
     )
@@ -99,18 +101,18 @@ def _ball(mass: float, least: float = 0.0) -> tuple[float, ...]:
 
 def _without(link: Link, outside: Collection[str], changes: list[str]) -> Link:
     """The link without shapes whose mesh may not be looked for."""
-    kept = tuple(shape for shape in link.shapes if not shape.mesh or shape.mesh not in outside)
-    if len(kept) == len(link.shapes):
-        return link
+    kept = []
     for shape in link.shapes:
-        if shape not in kept:
-            changes.append(f"line {shape.line}: link {link.name!r}: the {shape.role} mesh {shape.mesh!r} is left out")
-    return replace(link, shapes=kept)
+        if not shape.mesh or shape.mesh not in outside:
+            kept.append(shape)
+        else:
+            where = f"line {shape.line}: link {short(link.name)!r}"
+            changes.append(f"{where}: the {shape.role} mesh {shape.mesh!r} is left out")
+    return replace(link, shapes=tuple(kept)) if len(kept) < len(link.shapes) else link
 
 
-def _free(joint: LinkJoint, tree: Tree, changes: list[str]) -> LinkJoint:
+def _free(joint: LinkJoint, movers: set[str], changes: list[str]) -> LinkJoint:
     """A joint that follows nothing moves by itself."""
-    movers = {j.name for j in tree.joints if j.type in SIMPLE}
     if joint.mimic is None or joint.type not in SIMPLE or joint.mimic.joint in movers:
         return joint
     changes.append(f"line {joint.line}: joint {joint.name!r} followed {joint.mimic.joint!r}: now it moves by itself")

@@ -1,7 +1,7 @@
 """A careful XML reader: elements that know their line, and nothing that reaches outside the file.
 
-Documents with a DTD or an entity are refused before anything is expanded; size, depth and number of elements
-are bounded.
+Documents with a DTD or an entity are refused before anything is expanded; size, depth and number of elements and
+of attributes are bounded.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from featherweight.errors import ModelError
 
 MOST_BYTES = 20_000_000
 MOST_ELEMENTS = 200_000
+MOST_ATTRIBUTES = 200_000  # counted by "=", before anything is parsed: very many in one tag take seconds
 MOST_DEPTH = 64
 ENCODINGS = {
     **dict.fromkeys(("utf-8", "utf8"), "UTF-8"),
@@ -66,6 +67,8 @@ def parse(data: bytes, file: str | None) -> Element:
     """The root element of a document; ModelError with file and line if it is not one, or not a harmless one."""
     if len(data) > MOST_BYTES:
         raise ModelError(f"the file is too large; at most {MOST_BYTES} bytes are read", file=file)
+    if data.count(b"=") > MOST_ATTRIBUTES:
+        raise ModelError(f"the document has more than {MOST_ATTRIBUTES} attributes, or other signs '='", file=file)
     if not data.strip():
         raise ModelError("the file is empty; expected a URDF document", file=file)
     parser = expat.ParserCreate(_encoding(data, file))
