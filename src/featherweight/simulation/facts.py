@@ -44,6 +44,8 @@ def parameters_in(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[
     found: dict[str, np.ndarray] = {}
     numbers = np.asarray(arrays.get(ROW, ()), dtype=float)
     for name, shape in facts.get("parameters") or ():
+        if not all(type(n) is int and n >= 0 for n in shape):
+            raise ValueError(f"impossible shape of a parameter: {str(shape)[:100]}")
         own, numbers = numbers[: prod(shape)], numbers[prod(shape) :]
         found[str(name)] = own.reshape(shape)
     if numbers.size:

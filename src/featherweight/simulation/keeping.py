@@ -43,7 +43,11 @@ class Keeper:
                     "not in the file: use featherweight.compiled, or another file"
                 )
             for _, arrays in recording:
-                self._run.restore(arrays, self._written)
+                try:
+                    self._run.restore(arrays, self._written)
+                except (KeyError, IndexError, TypeError, ValueError) as error:
+                    what = f"{type(error).__name__}: {error}"
+                    raise ValueError(f"{path}: exists and is damaged ({what}); choose another file") from None
                 self._written = self._run.done
         except BaseException:
             recording.close()
@@ -78,7 +82,7 @@ class Keeper:
 
 def _check_same(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Is the file of this very run?"""
-    if any(found.get(name) != value for name, value in FORMAT.items()) or "run" not in found:
+    if any(found.get(name) != value for name, value in FORMAT.items()) or not isinstance(found.get("run"), dict):
         raise ValueError(f"{path}: exists and is not a run that can go on; choose another file")
     for name, value in wanted["run"].items():
         if found["run"].get(name) != value:

@@ -17,8 +17,8 @@ from featherweight.endings import RUN, check_ending
 from featherweight.model import Model
 from featherweight.recording import read, write
 from featherweight.simulation.facts import ROW, facts_of, ground_in, in_a_row, parameters_in, robot_in
+from featherweight.simulation.loading import RECORDS, check_saved, check_sizes, course_of, joined
 
-RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver", "convergence")
 FORMAT = {"format": "featherweight trajectory", "version": 3}
 
 
@@ -121,24 +121,18 @@ class Trajectory:
     @staticmethod
     def load(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
         """Read what `save` wrote, or what a run has written so far. The robot is the file's if none is given; one that
-        was too large for the head of the file is not in it."""
+        was too large for the head of the file is not in it.
+
+        Whatever is in a file, this gives a trajectory or ValueError, and takes no more memory than a few times its size
+        and 64 MB: a run in which all robots had failed is filled up to its end with NaN only if that is less.
+        """
         facts, chunks, _ = read(path)
         if any(facts.get(name) != value for name, value in FORMAT.items()):
             found = {name: facts.get(name) for name in FORMAT}
             raise ValueError(f"{path}: expected a trajectory of version {FORMAT['version']}, got {found}")
         try:
-            known: dict[str, Any] = {"ground": ground_in(facts)}
-            model = robot_in(facts) if model is None else model
-            if "run" in facts:
-                if not chunks:
-                    raise ValueError("the run was killed before its first state was written")
-                known["parameters"] = parameters_in(facts, chunks[0][1])
-                return replace(_joined(facts["run"], chunks, model), **known)
-            ((_, arrays),) = chunks
-            known["parameters"] = parameters_in(facts, arrays)
-            known |= {name: values for name, values in arrays.items() if name != ROW}
-            return Trajectory(model, complete=bool(facts["complete"]), **known)
-        except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+            return _of_file(facts, [arrays for _, arrays in chunks], model)
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
             what = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
             raise ValueError(f"{path}: not a trajectory of featherweight: {what}") from None
 
@@ -160,12 +154,27 @@ def _shape_of(model: Model | None, name: str) -> tuple[int, ...]:
     return model.parameters[name].shape
 
 
-def _joined(run: dict[str, Any], chunks: list[tuple[dict, dict]], model: Model | None) -> Trajectory:
-    """The trajectory of a run that was written chunk by chunk."""
-    batch = tuple(run["batch"])
-    q, v, *records = (np.concatenate([arrays[name] for _, arrays in chunks], axis=1) for name in ("q", "v", *RECORDS))
-    every, clock = run["record_every"], chunks[-1][1]["clock"]
-    return assembled(model, batch, run["dt"], every, run["steps"] // every, q, v, records, clock)
+def _of_file(facts: dict[str, Any], chunks: list[dict[str, np.ndarray]], model: Model | None) -> Trajectory:
+    """The trajectory that a file has, or what a run has written of it so far."""
+    known: dict[str, Any] = {"ground": ground_in(facts)}
+    own = robot_in(facts) if model is None else None
+    if not chunks:
+        raise ValueError("the run was killed before its first state was written")
+    known["parameters"] = parameters_in(facts, chunks[0])
+    if "run" in facts:
+        course = course_of(facts["run"])
+        rows, clock, samples = joined(course, chunks)
+        q, v, *records = rows.values()
+        found = assembled(model or own, course.batch, course.dt, course.every, samples, q, v, records, clock)
+        found = replace(found, **known)
+    else:
+        (arrays,) = chunks
+        check_saved(arrays, facts.get("complete"))
+        known |= {name: values for name, values in arrays.items() if name != ROW}
+        found = Trajectory(model or own, complete=facts["complete"], **known)
+    if own is not None:
+        check_sizes(own, {name: getattr(found, name) for name in ("q", "v", *RECORDS)})
+    return found
 
 
 def assembled(
