@@ -1,4 +1,4 @@
-"""Files with good checksums whose contents are lies: a trajectory or ValueError with the file's name, in little memory."""
+"""Files with good checksums and false contents: a trajectory, or ValueError with the file's name, in little memory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ def without(name: str) -> Change:
     return lambda facts, chunks: chunks[0][1].pop(name)
 
 
-CLOCK = np.zeros((3, 3))
+def ends(*clock: float) -> np.ndarray:
+    return np.array([clock] * 3)
+
+
 IMPOSSIBLE: list[tuple[str, Change]] = [
     ("run", of_run("record_every", 0)), ("run", of_run("record_every", -1)), ("run", of_run("record_every", 1.5)),
     ("run", of_run("dt", "x")), ("run", of_run("dt", 10**400 // 10**10)), ("run", of_run("dt", 0)),
@@ -72,17 +75,19 @@ IMPOSSIBLE: list[tuple[str, Change]] = [
     ("run", of_run("steps", 10**300)), ("run", of_run("batch", [10**9, 10**9])), ("run", of_run("batch", {"a": 1})),
     ("run", of_run("batch", [-3])), ("run", of_run("batch", None)), ("run", fact("run", 5)), ("run", fact("run", [])),
     ("run", fact("parameters", [["a", [2**40, 2**40]]])), ("run", fact("parameters", [["a", [-1]]])),
-    ("run", fact("parameters", 5)), ("run", fact("parameters", [["a", ["b"]]])), ("run", fact("ground", [{"kind": "x"}])),
+    ("run", fact("parameters", 5)), ("run", fact("parameters", [["a", ["b"]]])),
+    ("run", fact("ground", [{"kind": "x"}])),
     ("run", fact("ground", 7)), ("run", fact("robot", 7)), ("run", fact("robot", {})),
     ("run", array("clock", np.full((3, 3), np.nan))), ("run", array("clock", np.zeros((3, 0)))),
-    ("run", array("clock", CLOCK + [0, 9, 0])), ("run", array("clock", CLOCK + [0, 2, 0.5])),
-    ("run", array("clock", CLOCK + [0, 2, 1e300])), ("run", array("q", np.zeros((3, 5)))),
+    ("run", array("clock", ends(0, 9, 0))), ("run", array("clock", ends(0, 2, 0.5))),
+    ("run", array("clock", ends(0, 2, 1e300))), ("run", array("q", np.zeros((3, 5)))),
     ("run", array("q", np.zeros((3, 21, 7), np.uint8))), ("run", array("q", np.zeros((3, 21, 7)))),
     ("run", array("v", np.zeros((3, 20, 2)))), ("run", array("tau", np.zeros((3, 21, 2)))), ("run", without("tau")),
     ("run", without("clock")), ("run", lambda facts, chunks: chunks.clear()),
     ("saved", lambda facts, chunks: chunks.extend(chunks)), ("saved", fact("complete", [])),
     ("saved", array("model", np.zeros(3))), ("saved", array("ground", np.zeros(3))), ("saved", without("status")),
-    ("saved", array("q", np.float64(3))), ("saved", array("t", np.zeros(0))), ("saved", array("t", np.full(21, np.nan))),
+    ("saved", array("q", np.float64(3))), ("saved", array("t", np.zeros(0))),
+    ("saved", array("t", np.full(21, np.nan))),
     ("saved", array("status", np.zeros(3))), ("saved", array("status", np.full(3, 200, np.uint8))),
     ("saved", array("failed_step", np.zeros((3, 3), int))), ("saved", array("q", np.zeros((3, 21, 5)))),
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.extras import needed
+from featherweight.looks.mesh_files import triangles_of
 from featherweight.looks.solids import Mesh, ball, box, capsule, cylinder
 from featherweight.model import Geometry, Model
 from featherweight.spatial import Transform
@@ -20,7 +20,6 @@ HUBS = (0.36, 0.42, 0.50)  # colours: of bodies that carry several others,
 LIMBS = ((0.33, 0.60, 0.78), (0.95, 0.58, 0.24))  # of links, in turn,
 FEET = (0.16, 0.17, 0.20)  # of contact points,
 PLAIN = (0.68, 0.70, 0.73)  # and of shapes whose file has none
-MOST_FACES = 200_000  # of a mesh file that is drawn
 
 Color = tuple[float, ...]  # red, green, blue, from 0 to 1
 
@@ -81,17 +80,11 @@ def _from_file(geometry: Geometry) -> Mesh | None:
     """The triangles of a mesh file that was found when the robot was loaded."""
     if geometry.path is None:
         return None
-    trimesh = needed("trimesh", "viewer", "meshes need")
-    try:
-        mesh = trimesh.load(geometry.path, force="mesh")
-        vertices, faces = np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=int)
-    except Exception:  # a reader of many formats, with as many ways to fail
+    mesh = triangles_of(geometry.path)
+    if mesh is None:
         return None
-    if not 0 < len(faces) <= MOST_FACES or not np.isfinite(vertices).all():
-        return None
-    if np.prod(geometry.size) < 0:  # mirrored: triangles are to look outward again
-        faces = faces[:, ::-1]
-    return Mesh(vertices * geometry.size, faces)
+    mirrored = np.prod(geometry.size) < 0  # then triangles are to look outward again
+    return Mesh(mesh.vertices * geometry.size, mesh.faces[:, ::-1] if mirrored else mesh.faces)
 
 
 def _placed(mesh: Mesh, X: Transform) -> Mesh:
