@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from featherweight.extras import needed
+from featherweight.viewer.admission import checked
 from featherweight.viewer.software import serve
 
 LOOPBACK = "127.0.0.1"
@@ -20,10 +21,11 @@ FIRST_PORT, PORTS = 8080, 100  # where a free port is looked for
 
 
 def start(host: str, port: int | None) -> Any:
-    """A viser server. OSError if the port is in use or the address is not one of this machine's."""
+    """A viser server that answers its own pages only. OSError if the port is in use or the address is not one of this
+    machine's."""
     viser = needed("viser", "viewer", "the viewer needs")
     chosen = _free_port(host) if port is None else _checked(host, port)
-    with contextlib.redirect_stdout(io.StringIO()):  # it has a banner
+    with checked(host), contextlib.redirect_stdout(io.StringIO()):  # it has a banner
         server = serve(viser, host=host, port=chosen, verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
     server.scene.set_up_direction("+z")
