@@ -169,3 +169,17 @@ def test_a_start_has_its_lowest_point_at_the_height_that_was_asked_for(name: str
     ]
     assert min(heights) == pytest.approx(0.25)
     assert q[0] == 2.0
+
+
+def test_springs_get_a_step_that_is_stable(tmp_path: Path) -> None:
+    result = run("simulate", "mini_cheetah", "--contact", "spring", "--duration", 0.05, "--json")
+    assert result.returncode == 0
+    assert "dt is 0.00025 s: steps with these springs are stable up to 0.00037 s" in " ".join(result.stderr.split())
+    assert json.loads(result.stdout)["status"] == "OK"
+
+
+def test_a_step_too_long_for_springs_is_refused() -> None:
+    result = run("simulate", "mini_cheetah", "--contact", "spring", "--dt", 0.001)
+    assert result.returncode == 2
+    assert "--dt: 0.001 s is too long for these springs" in " ".join(result.stderr.split())
+    assert result.stdout == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,19 +31,22 @@ from featherweight.cli.starts import start
 from featherweight.cli.timing import Timed, timed
 from featherweight.contact import ContactModel
 from featherweight.endings import PAGE, RUN
+from featherweight.looks import good_part
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
 
 CONTACTS = ("auto", "none", "impulse", "spring")
 INTEGRATORS = ", ".join(fw.integrators.NAMES)
 CONTROLLER_HELP = f"{', '.join(CONTROLLERS)}, or FILE.py:NAME; auto: hold on the ground, humanoid: balance"
+DT = 1e-3  # s, of a step, where nothing asks for shorter ones
+MARGIN = 0.7  # of the longest stable step: points may be deeper than it is computed for
 TOLERANCE = 1e-5  # m/s, of impulses: less is not to be seen, and points of one rigid foot may not allow for it
 
 
 def simulate(
     model: ModelArgument,
     duration: Annotated[float, typer.Option(help="simulated time in seconds")] = 2.0,
-    dt: Annotated[float, typer.Option(help="length of a step in seconds")] = 1e-3,
+    dt: Annotated[float | None, typer.Option(help="length of a step in seconds; 0.001, or less for springs")] = None,
     integrator: Annotated[str, typer.Option(help=INTEGRATORS)] = "semi_implicit",
     contact: Annotated[str, typer.Option(help="none, impulse, spring; auto: impulse if it has points")] = "auto",
     friction: Annotated[float, typer.Option(help="coefficient of Coulomb's law")] = 0.8,
@@ -66,8 +70,9 @@ def simulate(
         q = start(robot, set_ or (), height, () if touching is None else touching.surfaces)
         usual = "none" if touching is None else USUAL.get(robot.name, "hold")
         chosen = usual if controller == "auto" else controller
+        step = _step(dt, touching, robot, q)
         run, seconds = _run(
-            robot, q, duration=duration, dt=dt, control=controller_named(chosen, robot, q), contact=touching,
+            robot, q, duration=duration, dt=step, control=controller_named(chosen, robot, q), contact=touching,
             integrator=integrator, record_every=record_every, progress=err.is_terminal,
         )  # fmt: skip
         if output is not None:
@@ -79,7 +84,7 @@ def simulate(
             err.print(f"report: {escape(str(report_to))}", soft_wrap=True)
         if show:
             run.show()
-    if int(run.status):
+    if good_part(run)[1] is not None:
         raise typer.Exit(1)
 
 
@@ -90,6 +95,24 @@ def _contact(name: str, friction: float, robot: Model) -> ContactModel | None:
     if name == "spring":
         touching = fw.contact.SpringDamper(friction=friction)
     return None if name == "none" or (name == "auto" and not robot.contact_points) else touching
+
+
+def _step(given: float | None, touching: ContactModel | None, robot: Model, q: np.ndarray) -> float:
+    """The length of a step: what was given if it is stable, or a fraction of the usual one that is."""
+    if not isinstance(touching, fw.contact.SpringDamper) or not robot.contact_points:
+        return DT if given is None else given
+    longest = touching.stable_dt(robot, q)
+    if given is not None:
+        if given > longest:
+            raise ValueError(
+                f"--dt: {given:g} s is too long for these springs, steps are stable up to {longest:.2g} s; "
+                "leave it out, or choose --contact impulse"
+            )
+        return given
+    parts = max(1, math.ceil(DT / (MARGIN * longest)))
+    if parts > 1:
+        err.print(f"dt is {DT / parts:g} s: steps with these springs are stable up to {longest:.2g} s", soft_wrap=True)
+    return DT / parts
 
 
 def _run(robot: Model, q: np.ndarray, **options: Any) -> Timed:

@@ -1,8 +1,22 @@
 """What there is to see of a robot, the ground and a trajectory, as plain arrays: for the viewer and for pictures."""
 
+from featherweight.looks.failure import Failure, good_part
 from featherweight.looks.motion import Motion, bounds, motion_of
 from featherweight.looks.shapes import Shape, shapes_of
 from featherweight.looks.solids import Mesh, ball, capsule, cylinder
 from featherweight.looks.terrain import terrain_of
 
-__all__ = ["Mesh", "Motion", "Shape", "ball", "bounds", "capsule", "cylinder", "motion_of", "shapes_of", "terrain_of"]
+__all__ = [
+    "Failure",
+    "Mesh",
+    "Motion",
+    "Shape",
+    "ball",
+    "bounds",
+    "capsule",
+    "cylinder",
+    "good_part",
+    "motion_of",
+    "shapes_of",
+    "terrain_of",
+]

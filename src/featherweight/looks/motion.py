@@ -9,6 +9,7 @@ import numpy as np
 
 from featherweight.dynamics import center_of_mass, forward_kinematics
 from featherweight.dynamics.contact_places import contact_places
+from featherweight.looks.failure import failure_of
 from featherweight.looks.shapes import Shape
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
@@ -16,7 +17,7 @@ from featherweight.simulation import Trajectory
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """F frames of one robot.
+    """F frames of one robot; `failure` says where and why they end early.
 
     `t` (F,) [s]; `index` (F,), the trajectory's samples; `rotation` (F, nb+1, 3, 3) and `position` (F, nb+1, 3) of the
     bodies in the world; `com` (F, 3); `points` (F, nc, 3), the contact points; `force` (F, nc, 3) on them [N].
@@ -30,6 +31,7 @@ class Motion:
     com: np.ndarray
     points: np.ndarray
     force: np.ndarray
+    failure: str = ""
 
     def __len__(self) -> int:
         return len(self.t)
@@ -41,7 +43,7 @@ class Motion:
 
 
 def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> Motion:
-    """Frames of a trajectory, `rate` a second; of one lane if it is a batch, up to where that failed.
+    """Frames of a trajectory, `rate` a second; of one lane if it is a batch, up to where that failed or diverged.
 
     Every frame is a state of the trajectory, the nearest to its time; nothing is made up in between.
     """
@@ -52,12 +54,13 @@ def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> M
         raise ValueError(f"rate: expected frames a second > 0, got {rate!r}")
     one = trajectory.lane(lane)
     q = one.q
-    good = np.isfinite(q).all(axis=-1)
-    states = len(q) if good.all() else int(np.argmin(good))
+    failure = failure_of(trajectory, lane)
+    states = len(q) if failure is None else failure.samples
     if not states:
         raise ValueError("trajectory: there is no state to show: its first is not finite")
     index = _spread(trajectory.t[:states], rate)
-    return frames_of(model, one.t[index], q[index], _held(one.contact_force, index), index, one.parameters)
+    motion = frames_of(model, one.t[index], q[index], _held(one.contact_force, index), index, one.parameters)
+    return replace(motion, failure="" if failure is None else failure.text)
 
 
 def frames_of(

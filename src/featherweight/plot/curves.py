@@ -10,6 +10,7 @@ import numpy as np
 
 from featherweight.endings import check_ending
 from featherweight.extras import needed
+from featherweight.looks import good_part
 from featherweight.model import Model
 from featherweight.plot.layout import save
 from featherweight.simulation import Trajectory
@@ -18,6 +19,7 @@ from featherweight.texts import printable
 MOST_SAMPLES = 3000  # of a curve that are drawn
 MOST_NAMES = 12  # in a legend
 LONGEST_BESIDE = 32  # letters of a name, in a legend of two columns
+FAILED = "#b42318"  # colour of what is said of a failure
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PANELS: dict[str, Callable[[Any, Lane], bool]] = {}
 
@@ -29,7 +31,9 @@ class Lane:
         if trajectory.model is None:
             raise ValueError("trajectory: its file has no model; Trajectory.load(path, model=…)")
         self.model: Model = trajectory.model
-        self.run = one = trajectory.lane(lane, every=max(1, len(trajectory.t) // MOST_SAMPLES))
+        shown, failure = good_part(trajectory, lane)
+        self.failure = "" if failure is None else failure.text
+        self.run = one = shown.lane(0, every=max(1, len(shown.t) // MOST_SAMPLES))
         self.t, self.q, self.v, self.tau, self.force = one.t, one.q, one.v, one.tau, one.contact_force
         self.slip = one.contact_slip if one.contact_slip.size else np.zeros((len(self.tau), 0))
 
@@ -81,6 +85,9 @@ def plot(
         if PANELS[name](axes, own) and name != "phase":
             axes.set_xlabel("t [s]")
             axes.set_xlim(float(own.t[0]), float(own.t[-1]) if len(own.t) > 1 else 1.0)
+    if own.failure:
+        first = figure.axes[0]
+        first.text(0.01, 0.03, own.failure, fontsize=8, color=FAILED, transform=first.transAxes)
     if path is not None:
         save(figure, path, dpi=110)
     if window:

@@ -10,7 +10,7 @@ import numpy as np
 
 from featherweight.endings import check_ending
 from featherweight.extras import needed
-from featherweight.looks import motion_of, shapes_of, terrain_of
+from featherweight.looks import Motion, motion_of, shapes_of, terrain_of
 from featherweight.looks.motion import frames_of
 from featherweight.looks.terrain import Ground
 from featherweight.model import Model
@@ -107,7 +107,7 @@ def movie(
             pictures.append(pictures[-1])
             continue
         row = [
-            painter.paint(m, frame, newtons=newtons, caption=_caption(labels, i, float(m.t[frame])))
+            painter.paint(m, frame, newtons=newtons, caption=_caption(labels, i, m, frame))
             for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
         ]
         pictures.append(_beside(row))
@@ -120,8 +120,10 @@ def _times(duration: float, step: float) -> np.ndarray:
     return times if duration - times[-1] <= 1e-9 * duration else np.append(times, duration)
 
 
-def _caption(labels: Sequence[str], i: int, t: float) -> str:
-    return "   ".join([*labels[i : i + 1], f"{t:.2f} s"])
+def _caption(labels: Sequence[str], i: int, motion: Motion, frame: int) -> str:
+    """Label and time; under it where the run failed, if it did."""
+    first = "   ".join([*labels[i : i + 1], f"{motion.t[frame]:.2f} s"])
+    return f"{first}\n{motion.failure}" if motion.failure else first
 
 
 def _terrain(surfaces: Sequence[Any], camera: Camera) -> list[Ground]:

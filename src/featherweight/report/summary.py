@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from featherweight.looks import Failure, good_part
 from featherweight.simulation import Status, Trajectory
 
 
@@ -23,10 +24,11 @@ def summary(trajectory: Trajectory, *, seconds: float | None = None) -> list[Lin
     if trajectory.q.ndim != 2:
         raise ValueError(f"trajectory: expected one robot, got a batch {trajectory.q.shape[:-2]}")
     status = Status(int(trajectory.status))
-    steps = max(int(np.isfinite(trajectory.q).all(axis=-1).sum()) - 1, 0)  # up to where it failed, if it did
+    trajectory, failure = good_part(trajectory)
+    steps = max(int(np.isfinite(trajectory.q).all(axis=-1).sum()) - 1, 0)
     end = float(trajectory.t[steps])
     lines = [
-        Line("status", status.name, "status", _status(trajectory, status)),
+        Line("status", _name(status, failure), "status", _status(trajectory, failure)),
         Line("duration", end, "simulated", f"{end:g} s in {steps} samples"),
     ]
     if seconds is not None:
@@ -39,9 +41,13 @@ def summary(trajectory: Trajectory, *, seconds: float | None = None) -> list[Lin
     return lines + _contact(trajectory)
 
 
-def _status(trajectory: Trajectory, status: Status) -> str:
-    if status is not Status.OK:
-        return f"{status.name} at step {int(trajectory.failed_step)}"
+def _name(status: Status, failure: Failure | None) -> str:
+    return Status.DIVERGED.name if status is Status.OK and failure is not None else status.name
+
+
+def _status(trajectory: Trajectory, failure: Failure | None) -> str:
+    if failure is not None:
+        return f"{_name(Status(int(trajectory.status)), failure)} at {failure.where}"
     return "OK" if trajectory.complete else "OK, interrupted"
 
 

@@ -71,7 +71,10 @@ class Layout:
     @property
     def title(self) -> str:
         """Labels, or the robot's name if there are none."""
-        return " | ".join(actor.label for actor in self.actors if actor.label) or self.actors[0].motion.model.name
+        first = self.actors[0]
+        if len(self.actors) == 1 and first.label == first.motion.failure:
+            return ": ".join(filter(None, (first.motion.model.name, first.label)))
+        return " | ".join(actor.label for actor in self.actors if actor.label) or first.motion.model.name
 
 
 def layout_of(trajectories: Sequence[Trajectory], labels: Sequence[str], rate: float) -> Layout:
@@ -90,7 +93,8 @@ def layout_of(trajectories: Sequence[Trajectory], labels: Sequence[str], rate: f
         own = [surface for surface in one.ground if not _is_level(surface)]
         ground = tuple(terrain_of(own, motion.com[0], 3 * way))
         above = np.array([*motion.com[0][:2], spans[k][1][2] + 0.12 * size])
-        label, offset = labels[k] if k < len(labels) else "", np.array([0.0, -k * pitch, 0.0])
+        label = ": ".join(filter(None, (*labels[k : k + 1], motion.failure)))
+        offset = np.array([0.0, -k * pitch, 0.0])
         actors.append(Actor(motion, look, tuple(one.ground), ground, offset, label, above))
     low = np.min([low for low, _ in spans], axis=0) - [0, pitch * (len(spans) - 1), 0]
     high = np.max([high for _, high in spans], axis=0)
