@@ -188,6 +188,10 @@ def test_a_run_can_be_shown_while_it_is_computed() -> None:
         (stage,) = live._play.stages
         expected = fw.forward_kinematics(model, run.q[-1]).position[2]
         np.testing.assert_allclose(stage._bodies[2].position, stage._units * expected)
+        for wild in (1e142, np.nan, np.inf):
+            live(2.0, np.array([0.0, wild]), np.zeros((0, 3)))
+            np.testing.assert_allclose(stage._bodies[2].position, stage._units * expected)
+            assert live._clock.value == "2.00 s: it diverged"
     with pytest.raises(ValueError, match="speed: expected a number > 0 or None, got 0"):
         fw.viewer.Live(model, speed=0, browser=False)
 

@@ -15,6 +15,8 @@ from featherweight.viewer import server as web
 from featherweight.viewer.play import Play
 from featherweight.viewer.pose import still_life
 
+FARTHEST = 1e6  # m or rad: beyond that nothing is to be seen
+
 
 class Live:
     """A page that shows the newest state of a run.
@@ -62,6 +64,9 @@ class Live:
             if self._began is None:
                 self._began = now - t / self._speed
             time.sleep(max(0.0, self._began + t / self._speed - now))
+        if not (np.abs(q) < FARTHEST).all():  # also if it is not finite: the last good state stays
+            self._clock.value = f"{t:.2f} s: it diverged"
+            return
         frame = frames_of(self._model, np.array([t]), np.asarray(q)[None], np.asarray(force)[None])
         self._play.replace(frame)
         self._clock.value = f"{t:.2f} s"
