@@ -37,13 +37,15 @@ def test_a_batch_ends_when_nobody_writes_any_more(signals: int) -> None:
     """The caller's part is done at once, the worker's takes long, and signals come meanwhile. On a busy machine a
     worker may come too late for one call, not for twenty."""
     caller = threading.get_ident()
-    begun, done = threading.Event(), threading.Event()
+    begun, waited, done = (threading.Event() for _ in range(3))
 
     def part(call, ws, taken, k, n):
         if threading.get_ident() == caller:
             begun.wait(timeout=0.2)  # so that it does not take the worker's part back
+            waited.set()
             return 0
         begun.set()
+        waited.wait(timeout=10)
         while sys._current_frames()[caller].f_code is not Pool.run.__code__:  # it waits, in native code
             time.sleep(1e-3)
         for _ in range(signals):
@@ -60,6 +62,7 @@ def test_a_batch_ends_when_nobody_writes_any_more(signals: int) -> None:
     def until_a_worker_comes():
         for _ in range(20):
             pools.append(Pool())
+            waited.clear()
             assert pools[-1].run(team, 0) == 0
 
     try:

@@ -56,7 +56,7 @@ def emit_handover(arch: str) -> str:
     arm = arch == "arm"
     pause = "call void @llvm.aarch64.hint(i32 1)" if arm else "call void @llvm.x86.sse2.pause()"
     declare = "declare void @llvm.aarch64.hint(i32)" if arm else "declare void @llvm.x86.sse2.pause()"
-    return f"{declare}\n" + _do() + _serve(pause) + _team(pause)
+    return f"{declare}\n" + _do() + _serve(pause) + _wait(pause) + _team()
 
 
 def _field(name: str, word: int, kind: str = "ptr") -> str:
@@ -115,7 +115,7 @@ end:
 """
 
 
-def _team(pause: str) -> str:
+def _team() -> str:
     stores = "\n  ".join(
         f"%{name}to = getelementptr i64, ptr %box, i64 {word}\n  store {kind} %{name}, ptr %{name}to"
         for word, (kind, name) in enumerate(
@@ -154,21 +154,33 @@ post:
 own:
   %ws0 = load ptr, ptr %wss
   %bad = call i64 %run(ptr %call, ptr %ws0, ptr %taken, i64 0, i64 %n)
+  %all = call i64 @wait(ptr %boxes, i64 %n, i64 %bad, ptr %sleep)
+  store atomic i64 0, ptr %desk release, align 8
+  ret i64 %all
+}}
+"""
+
+
+def _wait(pause: str) -> str:
+    """`@wait(boxes, n, bad, sleep)`: do what nobody has begun, then wait for the others; all bad packs."""
+    return f"""
+define internal i64 @wait(ptr %boxes, i64 %n, i64 %bad, ptr %sleep) nounwind {{
+entry:
   br label %next
 next:
-  %w = phi i64 [1, %own], [%w1, %done]
-  %sum = phi i64 [%bad, %own], [%sum1, %done]
-  %more = icmp slt i64 %w, %n
+  %k = phi i64 [1, %entry], [%k1, %done]
+  %sum = phi i64 [%bad, %entry], [%sum1, %done]
+  %more = icmp slt i64 %k, %n
   br i1 %more, label %one, label %end
 one:
-  %beforew = sub i64 %w, 1
-  %wboxp = getelementptr ptr, ptr %boxes, i64 %beforew
-  %wbox = load ptr, ptr %wboxp
-  call void @do(ptr %wbox)
+  %before = sub i64 %k, 1
+  %boxp = getelementptr ptr, ptr %boxes, i64 %before
+  %box = load ptr, ptr %boxp
+  call void @do(ptr %box)
   br label %look
 look:
   %left = phi i64 [{LOOKS}, %one], [%left1, %wait], [0, %rest]
-  %state = load atomic i64, ptr %wbox acquire, align 8
+  %state = load atomic i64, ptr %box acquire, align 8
   %idle = icmp eq i64 %state, {IDLE}
   br i1 %idle, label %done, label %still
 still:
@@ -182,13 +194,12 @@ rest:
   %slept = call i32 %sleep(i32 50)
   br label %look
 done:
-  %resultp = getelementptr i64, ptr %wbox, i64 7
+  %resultp = getelementptr i64, ptr %box, i64 7
   %result = load i64, ptr %resultp
   %sum1 = add i64 %sum, %result
-  %w1 = add i64 %w, 1
+  %k1 = add i64 %k, 1
   br label %next
 end:
-  store atomic i64 0, ptr %desk release, align 8
   ret i64 %sum
 }}
 """
