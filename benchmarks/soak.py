@@ -26,6 +26,7 @@ import queue
 import random
 import signal
 import stat
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -376,14 +377,15 @@ class Watch:
         sys.stdout.flush()
 
     def flat(self) -> dict[str, float]:
-        """How far memory, files and threads moved after the first two minutes of a worker; the worst of all."""
+        """How far memory, files and threads are from their median after the first two minutes of a worker, at most."""
         moved = {"megabytes": 0.0, "files": 0.0, "threads": 0.0}
         for rests in self.rests:
             late = [x for x in rests if x[0] >= WARM_SECONDS]
             for k, name in enumerate(moved, start=1):
                 if late:
                     values = [x[k] for x in late]
-                    moved[name] = max(moved[name], round(max(abs(x - values[0]) for x in values), 2))
+                    middle = statistics.median(values)
+                    moved[name] = max(moved[name], round(max(abs(x - middle) for x in values), 2))
         return moved
 
 
