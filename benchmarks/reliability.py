@@ -114,7 +114,7 @@ def peers(result: dict[str, Any]) -> str:
 
 def _of_chain(found: dict[str, Any]) -> str:
     if found["outcome"] == "right":
-        return f"accelerations after {found['seconds']:.0f} s" if "seconds" in found else "accelerations"
+        return f"accelerations after {found['cpu_seconds']:.0f} s of CPU" if "cpu_seconds" in found else "accelerations"
     return f"{found['outcome']} ({found['said']})" if found["outcome"] in ("crashed", "hung") else found["outcome"]
 
 

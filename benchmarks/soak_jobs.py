@@ -14,7 +14,7 @@ import numpy as np
 import featherweight as fw
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from laws.random_trees import KINDS, bodies, build
+from laws.random_trees import KINDS, bodies
 
 MODELS = 200
 BUILT_IN: list[Callable[[], fw.Model]] = [
@@ -25,7 +25,8 @@ BUILT_IN: list[Callable[[], fw.Model]] = [
     fw.robots.mini_cheetah,
     fw.robots.humanoid,
 ]
-FILES = 20  # models from URDF texts
+FILES, TREES = 4, 10  # structures of URDF texts, and of random trees: code for shapes of arguments is kept for good
+FIRST_TREE = len(BUILT_IN) + 10 * FILES
 LARGE = 2_200_000  # rows of three numbers: 53 MB, whose memory is kept
 
 
@@ -33,33 +34,40 @@ def model_of(number: int) -> fw.Model:
     """Built-in robots, then URDF texts, then random trees of all kinds of joints with motors, springs and friction."""
     if number < len(BUILT_IN):
         return BUILT_IN[number]()
-    rng = np.random.default_rng(number)
-    if number < len(BUILT_IN) + FILES:
-        return fw.loads(urdf(rng), base=("fixed", "free")[number % 2])
-    n = int(rng.integers(1, 7))
+    if number < FIRST_TREE:
+        structure = (number - len(BUILT_IN)) % FILES
+        return fw.loads(urdf(structure, np.random.default_rng(number)), base=("fixed", "free")[structure % 2])
+    structure = (number - FIRST_TREE) % TREES
+    rng = np.random.default_rng(structure)
+    n = 2 + structure // 2
     parents = [max(0, i - int(rng.integers(0, 4))) for i in range(n)]
     kinds = rng.choice((*KINDS, "mimic"), n).tolist()
-    parameters = ("body1.mass", "gravity") if number % 7 == 0 else ()
-    made = bodies(parents, kinds, number, properties=True)
-    if number % 3:
-        return build(made, parameters=parameters)
-    builder = fw.Builder("touching", parameters=parameters)
-    for body in made:
+    builder = fw.Builder("tree", parameters=("body1.mass", "gravity") if structure == 7 else ())
+    for body in bodies(parents, kinds, number, properties=True):
         builder.add_body(**vars(body))
-    return builder.add_contact_point("tip", parent=f"body{n}", position=(0.1, 0.0, 0.2), radius=0.05).build()
+    if structure % 3 == 0:
+        builder.add_contact_point("tip", parent=f"body{n}", position=(0.1, 0.0, 0.2), radius=0.05)
+    return builder.build()
 
 
-def urdf(rng: np.random.Generator) -> str:
+def structures() -> list[int]:
+    """A model of each structure."""
+    files = range(len(BUILT_IN), len(BUILT_IN) + FILES)
+    return [*range(len(BUILT_IN)), *files, *range(FIRST_TREE, FIRST_TREE + TREES)]
+
+
+def urdf(structure: int, rng: np.random.Generator) -> str:
     """A tree of hinges and slides as a file says it."""
+    shape = np.random.default_rng(structure)
     parts = ['<robot name="file"><link name="l0"><inertial><mass value="2"/><inertia ixx="0.02" iyy="0.03" izz="0.04" '
              'ixy="0" ixz="0" iyz="0"/></inertial></link>']  # fmt: skip
-    for k in range(1, int(rng.integers(2, 7))):
-        kind = rng.choice(["revolute", "continuous", "prismatic", "fixed"])
+    for k in range(1, 3 + structure):
+        kind, parent = shape.choice(["revolute", "continuous", "prismatic", "fixed"]), shape.integers(0, k)
         xyz, rpy, axis = rng.uniform(-0.3, 0.3, 3), rng.uniform(-3, 3, 3), rng.normal(size=3)
         m, i = float(rng.uniform(0.2, 2.0)), rng.uniform(0.01, 0.02, 3).tolist()
         text = [" ".join(map(repr, map(float, numbers))) for numbers in (xyz, rpy, axis)]
         parts.append(
-            f'<joint name="j{k}" type="{kind}"><parent link="l{rng.integers(0, k)}"/><child link="l{k}"/>'
+            f'<joint name="j{k}" type="{kind}"><parent link="l{parent}"/><child link="l{k}"/>'
             f'<origin xyz="{text[0]}" rpy="{text[1]}"/><axis xyz="{text[2]}"/>'
             f'<limit lower="-2" upper="2" effort="5" velocity="9"/></joint><link name="l{k}"><inertial><mass '
             f'value="{m!r}"/><origin xyz="{text[0]}"/><inertia ixx="{i[0]!r}" iyy="{i[1]!r}" izz="{i[2]!r}" ixy="0" '
