@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from featherweight.io.description import Inertial, Link, LinkJoint, Origin, Tree
-from featherweight.io.limits import DIGITS, SMALL
+from featherweight.io.limits import DIGITS, PARTS, SMALL
 from featherweight.model import Inertia, Placement
 from featherweight.spatial import Matrix, RigidInertia, Transform
 
@@ -59,13 +59,13 @@ def welded(tree: Tree, base: str) -> list[Body]:
     return bodies
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=PARTS)
 def placement_of(origin: Origin) -> Placement:
-    """An origin as a placement; files say the same ones again and again."""
+    """An origin as a placement; files repeat them, and readers ask several times."""
     return Placement(origin.xyz, rpy=origin.rpy if any(origin.rpy) else None)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=PARTS)
 def link_inertia(inertial: Inertial) -> Inertia:
     """In the link's axes, about the centre of mass."""
     xx, xy, xz, yy, yz, zz = inertial.moments

@@ -41,5 +41,10 @@ def from_quaternion(x: Any, y: Any, z: Any, w: Any) -> Matrix:
 
 def from_rpy(roll: Any, pitch: Any, yaw: Any) -> Matrix:
     """R = Rz(yaw) Ry(pitch) Rx(roll), the convention of URDF; body to parent."""
-    x, y, z = Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)
-    return (about_axis(x, roll) @ about_axis(y, pitch) @ about_axis(z, yaw)).T
+    (cr, sr), (cp, sp), (cy, sy) = ((cos(angle), sin(angle)) for angle in (roll, pitch, yaw))
+    a, b = sr * sp, cr * sp
+    return Matrix(
+        Vector(cp * cy, a * cy - cr * sy, b * cy + sr * sy),
+        Vector(cp * sy, a * sy + cr * cy, b * sy - sr * cy),
+        Vector(-sp, sr * cp, cr * cp),
+    )
