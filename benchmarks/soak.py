@@ -396,7 +396,9 @@ def read_lines(pipe: Any, lines: queue.Queue[bytes]) -> None:
 
 
 def environment(cache: str) -> dict[str, str]:
-    return {**os.environ, "FEATHERWEIGHT_CACHE": cache, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    """One heap for all threads: what malloc keeps in a heap for each hides what leaks."""
+    own = {"FEATHERWEIGHT_CACHE": cache, "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    return {**os.environ, **own}
 
 
 def main() -> int:
