@@ -50,6 +50,7 @@ def simulate(
     integrator: Annotated[str, typer.Option(help=INTEGRATORS)] = "semi_implicit",
     contact: Annotated[str, typer.Option(help="none, impulse, spring; auto: impulse if it has points")] = "auto",
     friction: Annotated[float, typer.Option(help="coefficient of Coulomb's law")] = 0.8,
+    limits: Annotated[bool, typer.Option(help="joints stay within their limits of position")] = True,
     controller: Annotated[str, typer.Option(help=CONTROLLER_HELP)] = "auto",
     height: Annotated[float, typer.Option(help="of the lowest contact point at the start in metres")] = 0.0,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="JOINT=VALUE", help="a joint at the start")] = None,
@@ -73,7 +74,7 @@ def simulate(
         step = _step(dt, touching, robot, q)
         run, seconds = _run(
             robot, q, duration=duration, dt=step, control=controller_named(chosen, robot, q), contact=touching,
-            integrator=integrator, record_every=record_every, progress=err.is_terminal,
+            integrator=integrator, limits=limits, record_every=record_every, progress=err.is_terminal,
         )  # fmt: skip
         if output is not None:
             run.save(output)
