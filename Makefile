@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench side-by-side motion experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check bench side-by-side motion experiments equations waiting fuzz mutants tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -54,6 +54,9 @@ equations: $(VENV)/.dev  ## equations of motion against sympy.physics.mechanics;
 
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py
+
+mutants: $(VENV)/.dev  ## faults seeded one at a time, and whether the tests see them; the score in benchmarks/results/
+	$(BIN)/python -m benchmarks.mutants
 
 tables:  ## the newest measurement into the README
 	$(PYTHON) benchmarks/report.py
