@@ -110,6 +110,6 @@ def judged(code: int | None, events: list[list[Any]], seconds: dict[str, float])
         return {"outcome": "survived"}
     if code < 0:
         return {"outcome": "crashed"} | running
-    if code == 2:  # nothing could be collected
+    if code in (1, 2, 4):  # nothing could be collected: not even the import works
         return {"outcome": "caught", "test": "import"}
-    raise RuntimeError(f"pytest ended with {code}: no fault can do that")
+    raise RuntimeError(f"pytest ended with {code}: it found no tests, or has a fault of its own")

@@ -121,8 +121,8 @@ def test_a_hang_is_told_from_tests_that_take_their_time() -> None:
     assert judged(None, begins, {"t::a": 0.5})["outcome"] == "hung"
     assert judged(None, begins, {"t::a": 20.0}) == {"outcome": "survived", "time_limit": True}
     assert judged(-11, begins, {})["outcome"] == "crashed"
-    with pytest.raises(RuntimeError, match="pytest ended with 4"):
-        judged(4, [], {})
+    with pytest.raises(RuntimeError, match="pytest ended with 5"):
+        judged(5, [], {})
 
 
 def test_tests_that_reach_the_line_come_first_and_quick_ones_before() -> None:
