@@ -28,7 +28,8 @@ class Reach:
     lines: dict[str, dict[str, set[str]]]
 
     def tests_of(self, source: str, texts: Iterable[str]) -> list[str]:
-        """Tests to try a fault on these lines of a source: those that reach a line, then others of their files.
+        """Tests to try a fault on these lines of a source: those that reach a line, then others of their files; those
+        of the same folder before others, and quick ones before slow ones.
 
         Lines that run on import, such as defaults and constants, and lines that no test is known to reach, are tried
         with all tests that reach the file.
@@ -36,9 +37,13 @@ class Reach:
         lines = self.lines.get(source, {})
         direct = set().union(*(lines.get(text, set()) for text in texts)) or set().union(*lines.values())
         files = {test.split("::")[0] for test in direct}
-        others = {test for test in self.seconds if test.split("::")[0] in files} - direct
-        quick_first = (sorted(tests, key=lambda test: (self.seconds[test], test)) for tests in (direct, others))
-        return [test for tests in quick_first for test in tests]
+        reaching = [test for test in self.seconds if test.split("::")[0] in files]
+
+        def order(test: str) -> tuple[bool, bool, float, str]:
+            far = not set(test.split("::")[0].split("/")) & set(source.split("/"))  # tests/contact is near to contact/
+            return test not in direct, far, self.seconds[test], test
+
+        return sorted(reaching, key=order)
 
 
 def digest(path: Path) -> str:
