@@ -107,3 +107,12 @@ def test_tau_of_the_interval_in_which_a_run_fails() -> None:
     for control in (late, lambda t, q, v: 0 * v + (np.nan if t > 0.0125 else 0.5)):
         run = fw.rollout(model, [0.1], [0.0], steps=30, dt=1e-3, record_every=10, control=control)
         assert np.array_equal(run.tau[:, 0], [0.5, 0.5, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize("dt", [1e-5, 1.0, 1e5])
+def test_a_duration_is_a_multiple_of_the_step_to_six_digits_of_any_size(dt: float) -> None:
+    builder = fw.Builder("wheel", gravity=(0, 0, 0))
+    model = builder.add_body("wheel", joint=J.Revolute("z"), inertia=fw.Inertia.sphere(1.0, 0.1)).build()
+    assert fw.simulate(model, [0.0], [0.0], duration=3 * dt * (1 + 5e-7), dt=dt).q.shape == (4, 1)
+    with pytest.raises(ValueError, match=r"duration: expected a multiple of dt"):
+        fw.simulate(model, [0.0], [0.0], duration=3 * dt * (1 + 2e-6), dt=dt)
