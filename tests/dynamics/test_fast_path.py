@@ -78,3 +78,14 @@ def test_two_states_are_a_batch_that_is_remembered(call: Call, monkeypatch: pyte
     call(model, *rng.normal(size=(3, 2, 6)))
     monkeypatch.setattr(Quantity, "kernel", refuse)
     call(model, *rng.normal(size=(3, 2, 6)))
+
+
+def test_points_may_be_named_or_given_by_arrays_as_often_as_wanted() -> None:
+    """Only names are remembered: an array may be altered between two calls."""
+    model, place = arm(), np.array([0.3, 0.0, 0.0])
+    q = np.array([0.3, -0.4, 0.5, -0.6, 0.7, -0.8])
+    named = fw.delassus(model, q, ["side", "tip"])
+    for _ in range(3):
+        np.testing.assert_allclose(fw.delassus(model, q, ["side", ("link5", place)]), named, rtol=1e-12, atol=1e-12)
+    place[0] = 0.0
+    assert np.abs(fw.delassus(model, q, ["side", ("link5", place)]) - named).max() > 1e-3
