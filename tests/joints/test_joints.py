@@ -153,8 +153,8 @@ def test_random_configurations_are_everywhere(kind: Joint) -> None:
     """Of each coordinate, from near its least to near its largest value, and the mean is in the middle."""
     rng = np.random.default_rng(0)
     q = np.array([kind.random(rng) for _ in range(400)]).reshape(400, kind.nq) / spread(kind)
-    assert ((0.9 < q.max(axis=0)) & (q.max(axis=0) <= 1)).all()
-    assert ((-0.9 > q.min(axis=0)) & (q.min(axis=0) >= -1)).all()
+    assert ((q.max(axis=0) > 0.9) & (q.max(axis=0) <= 1)).all()
+    assert ((q.min(axis=0) < -0.9) & (q.min(axis=0) >= -1)).all()
     assert (np.abs(q.mean(axis=0)) < 0.1).all()
 
 
