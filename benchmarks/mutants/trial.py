@@ -1,8 +1,8 @@
 """One fault is tried: seeded in a copy of the tree, the tests that reach it are run until one fails.
 
-Outcomes: "caught" (a test fails, or nothing can be imported), "crashed" (the process died), "hung" (a test was still
-running after ten times its usual time), "survived", and "unreached" (no test comes to the file). The first three count
-as caught. Tests that were cut off by the limit while they ran as usual have not caught anything.
+Outcomes: "caught" (a test fails, or a file of tests as it is collected), "crashed" (the process died), "hung" (a test
+was still running after ten times its usual time), "survived", and "unreached" (no test comes to the file). The first
+three count as caught. Tests that were cut off by the limit while they ran as usual have not caught anything.
 """
 
 from __future__ import annotations
@@ -110,6 +110,6 @@ def judged(code: int | None, events: list[list[Any]], seconds: dict[str, float])
         return {"outcome": "survived"}
     if code < 0:
         return {"outcome": "crashed"} | running
-    if code in (1, 2, 4):  # nothing could be collected: not even the import works
-        return {"outcome": "caught", "test": "import"}
+    if code in (1, 2, 4):  # a file of tests fails as it is collected
+        return {"outcome": "caught", "test": "collection"}
     raise RuntimeError(f"pytest ended with {code}: it found no tests, or has a fault of its own")
