@@ -5,8 +5,8 @@
     python -m benchmarks.mutants --summary          no new trials
 
 Every trial is a line in `.kept/trials.jsonl`. What was caught stays caught; a survivor is tried again when the tests
-have changed; without the folder `.kept` all begin anew. Faults that change nothing are listed in `equivalent.json`, each
-with the reason.
+have changed; without the folder `.kept` all begin anew. Faults that change nothing are listed in `equivalent.json`,
+each with the reason.
 """
 
 from __future__ import annotations
