@@ -80,5 +80,6 @@ def line(record: dict[str, Any]) -> str:
 
 def write(record: dict[str, Any], folder: Path) -> None:
     folder.mkdir(exist_ok=True)
-    path = folder / f"{record['date'][:10]}-mutants.json"
+    seed = f"-seed-{record['seed']}" if record["seed"] else ""
+    path = folder / f"{record['date'][:10]}-mutants{seed}.json"
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
