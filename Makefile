@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory soak misuse time-bombs bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory soak misuse time-bombs mutants bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -64,6 +64,9 @@ equations: $(VENV)/.dev  ## equations of motion against sympy.physics.mechanics;
 
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py
+
+mutants: $(VENV)/.dev  ## faults seeded one at a time, and whether the tests see them; the score in benchmarks/results/
+	$(BIN)/python -m benchmarks.mutants
 
 time-bombs: $(VENV)/.dev  ## the largest URDF files of all kinds: two seconds each; in benchmarks/results/
 	$(BIN)/python benchmarks/time_bombs.py

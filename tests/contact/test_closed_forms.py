@@ -47,6 +47,20 @@ def test_a_ball_bounces_to_the_square_of_restitution(e: float) -> None:
     assert height[bottom:].max() == pytest.approx(e * e, rel=2e-3)
 
 
+@pytest.mark.parametrize("speed", [0.0, -1.0])
+def test_depth_is_recovered_by_a_part_of_it_a_second_and_never_faster_than_allowed(speed: float) -> None:
+    """v* = max(-e v_n, min(β (depth - slop), v_max)), which the first step gives."""
+    depth = np.array([5e-7, 1e-6, 1e-3, 4e-3, 5e-3, 2e-2, 0.1])
+    q = np.tile(ball().neutral(), (len(depth), 1))
+    q[:, 2] = 0.1 - depth
+    v = np.zeros((len(depth), 6))
+    v[:, 2] = speed
+    contact = Impulse(recovery=20.0, recovery_speed=0.1, slop=1e-6, restitution=0.03)
+    run = fw.rollout(ball(), q, v, steps=1, dt=1e-3, contact=contact)
+    recovery = np.clip(20.0 * (depth - 1e-6), 0.0, 0.1)
+    assert run.v[:, 1, 2] == pytest.approx(np.maximum(-0.03 * speed, recovery), rel=1e-6, abs=1e-8)
+
+
 @pytest.mark.parametrize("angle", [0.1, 0.3, 0.6])
 @pytest.mark.parametrize("share", [0.97, 1.03])
 def test_a_block_sticks_if_friction_is_more_than_the_slope_and_does_not_creep(angle: float, share: float) -> None:

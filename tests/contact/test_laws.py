@@ -201,24 +201,34 @@ def test_a_leaning_rod_converges_where_friction_feeds_back(mu: float) -> None:
     assert run.solver[..., 0].max() < 100
 
 
+def door() -> fw.Model:
+    leaf = fw.Inertia(1.0, (0.5, 0, 0), (0.1, 0.1, 0.1))
+    builder = fw.Builder("door").add_body(
+        "leaf", joint=fw.joints.Revolute("z"), inertia=leaf, limits=fw.Limits(-1.0, 0.51234)
+    )
+    return builder.add_contact_point("handle", parent="leaf", position=(1.0, 0, 1.0)).build()
+
+
 @pytest.mark.parametrize("recovery", [0.0, 50.0])
 def test_a_fast_joint_stops_at_its_end_and_not_beyond(recovery: float) -> None:
     """At 40 rad/s a joint goes 0.04 rad in a step: its end is met from before, and no energy is added there."""
-    door = (
-        fw.Builder("door")
-        .add_body(
-            "leaf", joint=fw.joints.Revolute("z"), inertia=fw.Inertia(1.0, (0.5, 0, 0), (0.1, 0.1, 0.1)),
-            limits=fw.Limits(-1.0, 0.51234),
-        )
-        .add_contact_point("handle", parent="leaf", position=(1.0, 0, 1.0))
-        .build()
-    )  # fmt: skip
     speeds = np.array([[40.0], [-40.0], [3.0], [0.0]])
-    run = fw.rollout(door, np.zeros((4, 1)), speeds, steps=500, dt=1e-3, contact=Impulse(recovery=recovery))
+    run = fw.rollout(door(), np.zeros((4, 1)), speeds, steps=500, dt=1e-3, contact=Impulse(recovery=recovery))
     assert run.q.max() <= 0.51234 + 1e-9
     assert run.q.min() >= -1.0 - 1e-9
     assert np.abs(run.q[:, -1, 0] - [0.51234, -1.0, 0.51234, 0.0]).max() <= 1e-6
     assert (np.diff(run.energy(), axis=1) <= 1e-12).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*limit")  # of a start beyond it
+def test_a_joint_beyond_its_end_comes_back_by_a_part_a_second_and_never_faster_than_allowed() -> None:
+    """At either end the first step gives min(β (excess - slop), v_max)."""
+    excess = np.array([5e-7, 1e-3, 4e-3, 2e-2, 0.1])
+    q = np.concatenate([0.51234 + excess, -1.0 - excess])
+    contact = Impulse(recovery=20.0, recovery_speed=0.1, slop=1e-6)
+    run = fw.rollout(door(), q[:, None], np.zeros((10, 1)), steps=1, dt=1e-3, contact=contact)
+    speed = np.clip(20.0 * (excess - 1e-6), 0.0, 0.1)
+    assert run.v[:, 1, 0] == pytest.approx(np.concatenate([-speed, speed]), rel=1e-6, abs=1e-8)
 
 
 def test_friction_of_the_ground_may_differ_from_robot_to_robot() -> None:

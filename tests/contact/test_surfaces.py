@@ -58,6 +58,13 @@ def test_a_box_on_every_face_edge_and_corner() -> None:
             assert n[axis] == sign
 
 
+def test_surfaces_are_of_unit_size_at_the_origin_if_nothing_is_said() -> None:
+    """A plane and a field through it, a ball and a block around it."""
+    p = (0.0, 0.0, 2.0)
+    assert [at(surface(), p)[0] for surface in (Plane, Heightfield, Sphere, Box)] == [2.0, 2.0, 1.0, 1.5]
+    assert [at(Box(), axis)[0] for axis in 3.0 * np.eye(3)] == [2.5, 2.5, 2.5]
+
+
 def test_the_frame_is_right_handed_in_every_direction() -> None:
     normals = [*RNG.normal(size=(500, 3)), *np.eye(3), *-np.eye(3), (0, 1e-200, -1), (1e-9, 0, -1)]
     for normal in normals:

@@ -87,6 +87,7 @@ def floating(placement: fw.Placement | None = None, **options) -> fw.Model:
             for name in ("stiffness", "damping", "posture_stiffness", "posture_damping", "softness")
         ),
         (lambda: fw.control.pushed(PD, "robot", "joint3", force=[0, 0, 1]), r"model: expected a featherweight Model"),
+        (lambda: fw.control.pushed(PD, ARM, "nowhere", force=[0, 0, 1]), r"no frame named 'nowhere'"),
         (lambda: fw.control.pushed(PD, ARM, "joint3", force=[0, 1]), r"force: expected finite numbers, shape \(3,\)"),
         (lambda: fw.control.pushed(PD, ARM, "joint3", force=[0, 0, np.nan]), r"force: expected finite numbers"),
         (lambda: fw.control.pushed(PD, ARM, "joint3", force=[0, 0, 1], start=np.inf), r"start: expected finite"),

@@ -278,6 +278,15 @@ def test_a_quadruped_remembers_where_it_is() -> None:
 # ---- pushes and stances
 
 
+def test_only_joints_are_damped_whatever_the_base_meets() -> None:
+    """No motor can make up for a base that moves through something thick."""
+    builder = fw.Builder("hopper")
+    builder.add_body("trunk", joint=fw.joints.Free(), inertia=fw.Inertia.box(5.0, (0.3, 0.2, 0.1)), damping=2.0)
+    leg = fw.Inertia.box(1.0, (0.1, 0.1, 0.3))
+    builder.add_body("leg", parent="trunk", joint=fw.joints.Universal("x", "y"), inertia=leg, damping=(0.3, 0.4))
+    assert joint_damping(builder.build()).tolist() == [0.0] * 6 + [0.3, 0.4]
+
+
 def test_a_push_begins_and_ends_with_its_steps() -> None:
     dt = 2.0**-10
     arm = fw.robots.chain(2)

@@ -141,6 +141,23 @@ def test_the_text_of_a_joint_makes_it_again(kind: Joint) -> None:
 # ---- random configurations
 
 
+def spread(kind: Joint) -> list[float]:
+    """Largest value of each coordinate: half a turn for angles, a metre for lengths, one for quaternions."""
+    angle, length = math.pi, 1.0
+    some = {Cylindrical: [angle, length], Universal: [angle] * 2, Planar: [length, length, angle], Prismatic: [length]}
+    return some.get(type(kind), [angle] if kind.nq == 1 else [1.0] * kind.nq)
+
+
+@pytest.mark.parametrize("kind", JOINTS.values(), ids=JOINTS)
+def test_random_configurations_are_everywhere(kind: Joint) -> None:
+    """Of each coordinate, from near its least to near its largest value, and the mean is in the middle."""
+    rng = np.random.default_rng(0)
+    q = np.array([kind.random(rng) for _ in range(400)]).reshape(400, kind.nq) / spread(kind)
+    assert ((q.max(axis=0) > 0.9) & (q.max(axis=0) <= 1)).all()
+    assert ((q.min(axis=0) < -0.9) & (q.min(axis=0) >= -1)).all()
+    assert (np.abs(q.mean(axis=0)) < 0.1).all()
+
+
 def one_joint(kind: Joint, **options: Any) -> fw.Model:
     body = fw.Inertia.box(1.0, (0.1, 0.2, 0.3))
     return fw.Builder("one").add_body("arm", joint=kind, inertia=body, **options).build()

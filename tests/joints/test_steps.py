@@ -43,6 +43,15 @@ def test_continuous_and_planar_joints_take_the_short_way() -> None:
 
 @kinds
 @seeds
+def test_coordinates_change_by_their_rate(kind: Joint, seed: int) -> None:
+    """q̇ = d/dt of q ⊕ v t at t = 0."""
+    q, v = random_state(kind, seed)
+    path = rate(lambda t: np.array([kind.integrate(q, v * x) for x in t]))
+    close(kind.coordinate_rate(q, v), path, 1e-9)
+
+
+@kinds
+@seeds
 def test_rate_is_how_the_step_changes(kind: Joint, seed: int) -> None:
     """d/dt of u with q ⊕ u(t) = (q ⊕ u) ⊕ v t."""
     q, v = random_state(kind, seed)

@@ -1,63 +1,118 @@
-"""Times at the ends of what numbers can hold, and batches of nothing."""
+"""Misuses at the edge of a simulation."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import featherweight as fw
 
+J = fw.joints
 
-@pytest.mark.parametrize("dt", [5e-324, 1e-308, 1e-101, 1.1e100, 1.7e308, 10**400, np.float64(5e-324)])
-@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "variational"])
-def test_steps_that_no_number_can_square_are_refused(dt, integrator):
+
+def test_limits_of_effort_do_not_share_code() -> None:
+    for effort in (5.0, 1.0):
+        body = {
+            "joint": J.Revolute("y"),
+            "inertia": fw.Inertia.point(1.0, (0, 0, -1)),
+            "limits": fw.Limits(effort=effort),
+        }
+        model = fw.Builder("p").add_body("b", **body).build()
+        run = fw.rollout(
+            model, [0.0], [0.0], steps=1, dt=1e-3, tau=[[10.0]], actuators=fw.actuators.EffortLimits()
+        )  # fmt: skip
+        assert run.tau[0, 0] == effort
+
+
+@pytest.mark.parametrize("spin", [10.0, 90.0, 250.0])
+@pytest.mark.parametrize(
+    ("kind", "damping", "v"),
+    [(J.Planar(), [1e6, 1e6, 0], [1.0, 0, 0]), (J.Free(), [1e6] * 3 + [0] * 3, [1.0, 0, 0, 0, 0, 0])],
+)
+def test_stiff_damping_of_a_spinning_body(kind, damping, v, spin: float) -> None:
+    """v⁺ = M / (M + h d) v, however fast it turns."""
+    ball = fw.Inertia.sphere(1.0, 0.1)
+    model = fw.Builder(gravity=(0, 0, 0)).add_body("b", joint=kind, inertia=ball, damping=damping).build()
+    run = fw.simulate(model, model.neutral(), [*v[:-1], spin], duration=0.05, dt=1e-2)
+    speed = np.linalg.norm(run.v[:, :2], axis=1)
+    assert speed == pytest.approx(1e-4 ** np.arange(6), rel=1e-3)
+    assert (np.diff(run.energy()) <= 0).all()
+
+
+TRACED = {
+    "complex": lambda t, q, v, x, p: ([1j, 0], x),
+    "conditions": lambda t, q, v, x, p: (q > 0, x),
+    "bools": lambda t, q, v, x, p: ([True, False], x),
+    "texts": lambda t, q, v, x, p: (["1", "2"], x),
+    "nothing": lambda t, q, v, x, p: ([None, None], x),
+    "arrays": lambda t, q, v, x, p: ([np.zeros(2), 1.0], x),
+    "too large": lambda t, q, v, x, p: ([10**400, 0], x),
+    "a row": lambda t, q, v, x, p: (np.reshape(q, (1, 2)), x),
+}
+
+
+@pytest.mark.parametrize("what", TRACED)
+def test_compiled_controllers_that_return_no_forces(what: str) -> None:
+    with pytest.raises(fw.SimulationError, match=r"the controller .*before step 0, t = 0 s"):
+        fw.simulate(
+            fw.robots.double_pendulum(),
+            [0.1, 0.2],
+            [0.0, 0.0],
+            duration=0.01,
+            dt=1e-3,
+            control=fw.compiled(TRACED[what]),
+        )
+
+
+def test_one_number_for_many_joints_is_refused() -> None:
+    for tau in (1.0, np.ones(1)):
+        with pytest.raises(fw.SimulationError, match=r"the controller returned .* at step 0, t = 0 s"):
+            fw.rollout(
+                fw.robots.double_pendulum(), [0.1, 0.2], [0.0, 0.0], steps=3, dt=1e-3, control=lambda *_, x=tau: x
+            )
+
+
+def test_ctrl_c_within_a_sample() -> None:
+    code = """
+import os, signal, threading
+import featherweight as fw
+signal.signal(signal.SIGINT, signal.default_int_handler)
+model = fw.robots.pendulum()
+fw.rollout(model, [0.5], [0.0], steps=10, dt=1e-3)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+assert not fw.rollout(model, [0.5], [0.0], steps=10**10, dt=1e-3, record_every=5 * 10**9).complete
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=20, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("options", [{"state": "a"}, {"state": [1, [2]]}, {"parameters": 1j}, {"parameters": None}])
+def test_bad_states_and_parameters_are_named(options) -> None:
+    with pytest.raises((TypeError, ValueError), match=rf"^{next(iter(options))}: expected"):
+        fw.compiled(lambda t, q, v, x, p: (v, x), **options)
+
+
+@pytest.mark.parametrize("gear", ["six", [1, [2]], 1j])
+def test_bad_gears_are_named(gear) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"^gear: expected"):
+        fw.actuators.DCMotor(gear, 0.05, 0.173, 24.0, 3.0)
+
+
+def test_tau_of_the_interval_in_which_a_run_fails() -> None:
+    """The force of a step before the failure is kept, whoever controls."""
     model = fw.robots.pendulum()
-    with pytest.raises(ValueError, match="dt: expected a time step from 1e-100 to 1e100 s, got "):
-        fw.rollout(model, [0.1], [1.0], steps=3, dt=dt, integrator=integrator)
-    with pytest.raises(ValueError, match="dt: expected a time step from 1e-100 to 1e100 s, got "):
-        fw.simulate(model, [0.1], [1.0], duration=1.0, dt=dt, integrator=integrator)
+    late = fw.compiled(lambda t, q, v, x, p: (fw.scalar.where(t > 0.0125, np.nan, 0.5) + 0 * v, x))
+    for control in (late, lambda t, q, v: 0 * v + (np.nan if t > 0.0125 else 0.5)):
+        run = fw.rollout(model, [0.1], [0.0], steps=30, dt=1e-3, record_every=10, control=control)
+        assert np.array_equal(run.tau[:, 0], [0.5, 0.5, np.nan], equal_nan=True)
 
 
-def test_more_steps_than_can_be_counted_are_refused():
-    model = fw.robots.pendulum()
-    with pytest.raises(ValueError, match=r"duration: expected at most 1e\+10 steps of dt = 1e-100 s, got 1.0"):
-        fw.simulate(model, [0.1], [1.0], duration=1.0, dt=1e-100)
-    with pytest.raises(ValueError, match="duration: expected a time from 1e-100 to 1e100 s"):
-        fw.simulate(model, [0.1], [1.0], duration=10**400, dt=1)
-
-
-@pytest.mark.parametrize("dt", [1e-100, 1e-20, 1e-9])
-def test_small_steps_are_made(dt):
-    run = fw.simulate(fw.robots.pendulum(), [0.1], [2.0], duration=3 * dt, dt=dt)
-    np.testing.assert_allclose(run.t, [0.0, dt, 2 * dt, 3 * dt], rtol=1e-15)
-    np.testing.assert_allclose(run.q[:, 0], 0.1 + 2.0 * run.t, rtol=1e-12)
-
-
-def test_fractions_are_times():
-    run = fw.simulate(fw.robots.pendulum(), [0.1], [0.0], duration=Fraction(1, 10), dt=Fraction(1, 100))
-    assert len(run.t) == 11
-
-
-def gentle(t, q, v, x, p):
-    return -0.1 * v, x
-
-
-@pytest.mark.parametrize("batch", [(0,), (1,), (3,), (2, 3), (2, 0)])
-@pytest.mark.parametrize("of", ["q", "parameters"])
-def test_batches_of_controllers_without_parameters(batch, of):
-    """`parameters=np.zeros((N, 0))` are N sets of no parameters: a batch like any other."""
-    model = fw.robots.pendulum()
-    control = fw.compiled(gentle, state=np.zeros((*batch, 0)), parameters=np.zeros((*batch, 0)))
-    q = np.full((*batch, 1) if of == "q" else (1,), 0.3)
-    run = fw.rollout(model, q, [1.0], steps=4, dt=1e-3, control=control)
-    assert run.q.shape == (*batch, 5, 1)
-    alone = fw.rollout(model, [0.3], [1.0], steps=4, dt=1e-3, control=fw.compiled(gentle))
-    np.testing.assert_array_equal(run.q, np.broadcast_to(alone.q, run.q.shape))
-
-
-def test_batches_that_do_not_fit_are_named():
-    control = fw.compiled(gentle, parameters=np.zeros((2, 0)))
-    with pytest.raises(ValueError, match=r"do not broadcast together: .* control: parameters \(2, 0\)"):
-        fw.rollout(fw.robots.pendulum(), np.zeros((3, 1)), [0.0], steps=2, dt=1e-3, control=control)
+@pytest.mark.parametrize("dt", [1e-5, 1.0, 1e5])
+def test_a_duration_is_a_multiple_of_the_step_to_six_digits_of_any_size(dt: float) -> None:
+    builder = fw.Builder("wheel", gravity=(0, 0, 0))
+    model = builder.add_body("wheel", joint=J.Revolute("z"), inertia=fw.Inertia.sphere(1.0, 0.1)).build()
+    assert fw.simulate(model, [0.0], [0.0], duration=3 * dt * (1 + 5e-7), dt=dt).q.shape == (4, 1)
+    with pytest.raises(ValueError, match=r"duration: expected a multiple of dt"):
+        fw.simulate(model, [0.0], [0.0], duration=3 * dt * (1 + 2e-6), dt=dt)

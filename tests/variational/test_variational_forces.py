@@ -10,11 +10,11 @@ import featherweight as fw
 J = fw.joints
 
 
-def wheel(**properties: float) -> fw.Model:
+def wheel(moment: float = 0.01, **properties: float) -> fw.Model:
     """One joint, far from everything."""
     builder = fw.Builder("wheel", gravity=(0, 0, 0))
     return builder.add_body(
-        "wheel", joint=J.Revolute("z"), inertia=fw.Inertia(1.0, (0, 0, 0), 0.01), **properties
+        "wheel", joint=J.Revolute("z"), inertia=fw.Inertia(1.0, (0, 0, 0), moment), **properties
     ).build()
 
 
@@ -29,6 +29,14 @@ def test_damping_never_turns_a_joint_back(stiffness: float) -> None:
     run = spin(wheel(damping=stiffness * 0.01 / 1e-3), 1.0, 30)
     assert (run.v[:, 0] >= -1e-11).all()
     assert (np.diff(run.v[:, 0]) <= 1e-11).all()
+
+
+@pytest.mark.parametrize("stiffness", [0.01, 1.9, 2.1, 30.0])
+def test_a_motor_is_damped_as_a_heavier_wheel(stiffness: float) -> None:
+    """Armature is inertia of the joint, however stiff its damping."""
+    damping = stiffness * 0.03 / 1e-3
+    with_motor = spin(wheel(0.01, armature=0.02, damping=damping), 1.0, 30)
+    assert np.abs(with_motor.v - spin(wheel(0.03, damping=damping), 1.0, 30).v).max() <= 1e-12
 
 
 def test_damping_is_of_second_order() -> None:

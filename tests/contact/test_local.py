@@ -1,0 +1,118 @@
+"""One contact, or one row of a joint, by itself: its laws, recomputed with dense algebra on plain numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from featherweight.contact.local import Contact, JointRow
+
+CASES = range(60)
+
+
+def entries(A: np.ndarray) -> list[float]:
+    return [A[0, 0], A[0, 1], A[0, 2], A[1, 1], A[1, 2], A[2, 2]]
+
+
+def scene(seed: int) -> tuple[Contact, np.ndarray, np.ndarray]:
+    """A contact whose normal and tangents are coupled, its mobility G, and the velocity b that it has without an
+    impulse; friction below where it could jam."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(3, 3)) + 1.5 * np.eye(3)
+    G, b = A @ A.T, rng.normal(size=3)
+    b[0] -= 1.0
+    mu = min(rng.uniform(0.2, 1.0), 0.7 * G[0, 0] / np.linalg.norm(G[0, 1:]))
+    nothing = [[], [], []]
+    return Contact((), mu, nothing, nothing, entries(G), entries(np.linalg.inv(G)), b.tolist()), G, b
+
+
+def solution(seed: int) -> tuple[Contact, np.ndarray, np.ndarray, np.ndarray]:
+    contact, G, b = scene(seed)
+    impulse = np.zeros(3)
+    for _ in range(30):
+        impulse = np.array(contact.solved(impulse, b + G @ impulse))
+    return contact, G, b, impulse
+
+
+def kind_of(contact: Contact, impulse: np.ndarray) -> str:
+    if impulse[0] == 0:
+        return "open"
+    return "sticking" if np.hypot(*impulse[1:]) < contact.mu * impulse[0] * (1 - 1e-9) else "sliding"
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_a_contact_is_solved_as_open_sticking_or_sliding(seed: int) -> None:
+    contact, G, b, impulse = solution(seed)
+    w = b + G @ impulse
+    assert contact.velocity(impulse.tolist()) == pytest.approx((G @ impulse).tolist())
+    match kind_of(contact, impulse):
+        case "open":
+            assert not impulse.any()
+            assert w[0] >= 0
+        case "sticking":
+            assert impulse[0] > 0
+            assert np.abs(w).max() <= 1e-12
+        case "sliding":
+            assert abs(w[0]) <= 1e-12
+            friction = -contact.mu * impulse[0] * w[1:] / np.linalg.norm(w[1:])
+            assert np.abs(impulse[1:] - friction).max() <= 1e-11 * impulse[0]
+
+
+def test_all_three_happen() -> None:
+    assert {kind_of(*solution(seed)[::3]) for seed in CASES} == {"open", "sticking", "sliding"}
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_near_its_solution_a_slide_converges_quadratically(seed: int) -> None:
+    """Two Newton steps for the direction: an angle φ off, it comes to about φ⁴."""
+    contact, G, b, impulse = solution(seed)
+    if kind_of(contact, impulse) != "sliding":
+        return
+    c, s = np.cos(0.02), np.sin(0.02)
+    off = np.array([impulse[0], c * impulse[1] - s * impulse[2], s * impulse[1] + c * impulse[2]])
+    again = np.array(contact.solved(off, b + G @ off))
+    assert np.abs(again - impulse).max() <= 2e-5 * impulse[0]
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_a_newton_step_by_the_linearised_law_leads_to_the_solution(seed: int) -> None:
+    """Δλ = a - H G Δλ; where the law holds it asks for no change and has no error."""
+    contact, G, b, impulse = solution(seed)
+    w = b + G @ impulse
+    there = contact.law(impulse, w)
+    assert np.abs(there.a).max() <= 1e-5 * contact.mass
+    assert there.error <= 1e-20
+    if kind_of(contact, impulse) == "open":
+        return
+    near = impulse + 1e-4 * impulse[0] * np.random.default_rng(seed).normal(size=3)
+    law = contact.law(near, b + G @ near)
+    step = np.linalg.solve(np.eye(3) + np.array(law.H) @ G, law.a)
+    assert law.error > 0
+    assert np.abs(near + step - impulse).max() <= 2e-2 * np.abs(near - impulse).max()
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("seed", CASES)
+def test_a_change_of_an_impulse_ends_at_the_edge_of_its_cone(seed: int, size: float) -> None:
+    """All of it, or what leads to the edge or to no normal impulse at all; for light robots as for heavy ones."""
+    contact, *_ = scene(seed)
+    rng = np.random.default_rng(seed)
+    own = size * np.array([1.0, *(rng.uniform(-0.6, 0.6, 2) * contact.mu)])
+    change = size * rng.normal(size=3) * rng.uniform(0.1, 3.0)
+
+    def room(impulse: np.ndarray) -> float:
+        return (contact.mu * impulse[0] - np.hypot(*impulse[1:])) / size
+
+    part = contact.reach(own, change)
+    if room(own + change) > 0:
+        assert part == 1
+    else:
+        assert 0 < part <= 1
+        end = own + part * change
+        assert min(abs(room(end)), abs(end[0]) / size) <= 1e-9
+
+
+def test_a_change_of_an_impulse_ends_at_the_bounds_of_its_row() -> None:
+    row = JointRow((), [[]], [[]], 1.0, [0.0], -2.0, 3.0)
+    changes = {-1.0: 1.0, -3.0: 1.0, -6.0: 0.5, 1.0: 1.0, 2.0: 1.0, 8.0: 0.25}
+    assert {change: row.reach([1.0], [change]) for change in changes} == changes

@@ -1,0 +1,68 @@
+"""Springs and dampers against their law as it is documented: what becomes of the deflection along the surface."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from featherweight.contact import Plane, SpringDamper
+from featherweight.integrators import SemiImplicit
+
+G = 9.81
+SPRINGS = {"linear": (1e4, 1e2), "hertz": (5e5, 5e3)}  # K, D; of both a deflection fades with 100 / s
+
+
+def particle() -> fw.Model:
+    """A body of 1 kg that touches the ground with its centre: nothing turns it."""
+    builder = fw.Builder("particle").add_body("body", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    return builder.add_contact_point("centre", parent="body").build()
+
+
+def lifted(model: fw.Model, position: tuple[float, ...] | np.ndarray) -> np.ndarray:
+    q = model.neutral()
+    q[:3] = position
+    return q
+
+
+@pytest.mark.parametrize("law", SPRINGS)
+def test_off_the_ground_the_deflection_fades_with_stiffness_over_damping(law: str) -> None:
+    """Pushed along the ground, kicked off within one step, kicked back: what is left of the deflection pulls again."""
+    K, D = SPRINGS[law]
+    depth = G / K if law == "linear" else (G / K) ** (2 / 3)
+    h, held, flown, kick = 1e-4, 5000, 50, 20.0
+    tau = np.zeros((held + 3 * flown, 6))
+    tau[:held, 0] = 3.0
+    tau[held - 1, 2], tau[held + flown - 1, 2] = kick / h, -2 * kick / h
+    contact = SpringDamper(law=law, stiffness=K, damping=D, friction=2.0)
+    model = particle()
+    run = fw.rollout(model, lifted(model, (0, 0, -depth)), np.zeros(6), steps=len(tau), dt=h, tau=tau, contact=contact)
+
+    pressed = run.contact_force[:, 0, 2] > 0
+    landed = held + int(np.argmax(pressed[held:]))
+    assert pressed[:held].all()
+    assert landed > held + 2 * flown - 5
+    stuck = run.q[held - 1, 0] - run.q[0, 0]  # u̇ is the velocity while it sticks, and was zero at first
+    left = stuck * math.exp(-K / D * h * (landed - held))
+    r = 1.0 if law == "linear" else math.sqrt(-run.q[landed, 2])
+    assert 0.3 < left / stuck < 0.4
+    assert run.contact_force[landed, 0, 0] == pytest.approx(-r * (K * left + D * run.v[landed, 0]), rel=0.02)
+
+
+@pytest.mark.parametrize("law", SPRINGS)
+@pytest.mark.parametrize("normal", [(0, 0, 1), (0.6, 0, 0.8), (-0.48, 0.64, 0.6)])
+def test_a_deflection_from_elsewhere_acts_only_along_the_surface(law: str, normal: tuple[float, ...]) -> None:
+    """Where the ground is curved, u was made on another tangent plane: f = n f_n - r K (u - n n·u) at rest."""
+    K, D = SPRINGS[law]
+    n, u, z = np.array(normal), np.array([2e-4, -1e-4, 3e-4]), -1e-3
+    contact = SpringDamper(ground=Plane(normal=normal), law=law, stiffness=K, damping=D, friction=100.0)
+    model = particle()
+    q, still = lifted(model, z * n).tolist(), [0.0] * 6
+    step = contact.step(model, model.over_floats, SemiImplicit(), q, still, still, 1e-4, u.tolist())
+
+    r = 1.0 if law == "linear" else math.sqrt(-z)
+    along = u - n * (n @ u)
+    assert np.array(tuple(step.force[0])) == pytest.approx(-r * K * z * n - r * K * along, rel=1e-12)
+    assert np.array(step.state) == pytest.approx(along, rel=1e-12, abs=1e-18)
