@@ -239,7 +239,7 @@ def test_a_read_only_directory_does_not_break_computing(tmp_path, monkeypatch):
     def fails(*args, **options):
         raise OSError(errno.EROFS, "read-only file system")
 
-    monkeypatch.setattr(cache.tempfile, "mkstemp", fails)
+    monkeypatch.setattr(cache.os, "replace", fails)
     assert compute(fw.robots.chain(2, mass=1.5))[1] is False
 
 

@@ -54,23 +54,26 @@ def bounds(model):
 
 
 def solved(model, q, v, free, M, h):
-    """v⁺ of the law 0 ≤ λ ⟂ v⁺ - v* ≥ 0, M (v⁺ - free) = Σ λ, by trying every set of joints that are held."""
-    rows = []
-    for place, d, low, high in bounds(model):
-        below, above = q[place] - low, high - q[place]
-        sign, gap = (1.0, below) if below < above else (-1.0, above)
-        recovery = min(STOPS.recovery * (-gap - STOPS.slop), STOPS.recovery_speed)
-        rows.append((d, sign, -gap / h if gap > 0 else max(recovery, 0.0)))
+    """v⁺ of the law: M (v⁺ - free) = Σ λ, each joint between its velocities v_low and v_high, λ ≥ 0 only at the first
+    and λ ≤ 0 only at the other; by trying every choice of joints that are held at one of their ends."""
+
+    def least(gap):
+        recovery = min(max(STOPS.recovery * (-gap - STOPS.slop), 0.0), STOPS.recovery_speed)
+        return -gap / h if gap > 0 else min(recovery, -gap / h)
+
+    rows = [(d, least(q[place] - low), -least(high - q[place])) for place, d, low, high in bounds(model)]
     inverse = np.linalg.inv(M)
-    for n in range(len(rows) + 1):
-        for held in itertools.combinations(rows, n):
-            J = np.array([sign * np.eye(len(v))[d] for d, sign, _ in held]).reshape(n, len(v))
-            wanted = np.array([w for *_, w in held])
-            force = np.linalg.solve(J @ inverse @ J.T, wanted - J @ free) if n else np.zeros(0)
-            after = free + inverse @ J.T @ force
-            if (force >= 0).all() and all(sign * after[d] >= w - 1e-9 for d, sign, w in rows):
-                return after
-    raise AssertionError("no set of held joints solves it")
+    choices = sorted(itertools.product((0, 1, -1), repeat=len(rows)), key=lambda ends: sum(map(abs, ends)))
+    for ends in choices:
+        held = [(d, low if end > 0 else high, end) for (d, low, high), end in zip(rows, ends, strict=True) if end]
+        J = np.array([np.eye(len(v))[d] for d, _, _ in held]).reshape(len(held), len(v))
+        wanted = np.array([w for _, w, _ in held])
+        force = np.linalg.solve(J @ inverse @ J.T, wanted - J @ free) if held else np.zeros(0)
+        after = free + inverse @ J.T @ force
+        pushes = all(end * f >= 0 for (_, _, end), f in zip(held, force, strict=True))
+        if pushes and all(low - 1e-9 <= after[d] <= high + 1e-9 for d, low, high in rows):
+            return after
+    raise AssertionError("no choice of held joints solves it")
 
 
 def near_limits(model, rng):
@@ -115,6 +118,62 @@ def test_a_step_solves_the_law(name):
         np.testing.assert_allclose(run.v[-1, compared], after[compared], atol=2e-8, rtol=1e-9)
         hit += bool(np.abs(after - before).max() > 1e-6)
     assert hit > 20
+
+
+def slider(lower, upper):
+    inertia = fw.Inertia.sphere(1.0, 0.1)
+    build = fw.Builder("slider", gravity=(0, 0, 0))
+    build.add_body("b", joint=fw.joints.Prismatic("x"), inertia=inertia, limits=fw.Limits(lower, upper))
+    return build.add_contact_point("p", parent="b").build()
+
+
+FAR = fw.contact.Plane(point=(0.0, 0.0, -100.0))
+
+
+SOFT = SpringDamper(FAR, law="linear", stiffness=100.0, damping=1.0)
+
+
+@pytest.mark.parametrize("contact", [None, SOFT, Impulse(FAR)], ids=["alone", "springs", "impulses"])
+@pytest.mark.parametrize(("q", "v"), [(0.015, 6.0), (0.025, -6.0), (0.0, 1e3), (0.04, -1e3), (0.02, 1e6)])
+def test_a_fast_joint_stops_at_the_end_it_comes_to(q, v, contact):
+    """A finger with 4 cm of travel, in one step from the nearer end to the other or far beyond."""
+    run = fw.rollout(slider(0.0, 0.04), [q], [v], steps=6, dt=1e-2, contact=contact)
+    end = 0.04 if v > 0 else 0.0
+    np.testing.assert_allclose(run.q[1:, 0], end, atol=1e-12)
+    assert not run.status.any()
+
+
+def test_a_joint_without_travel_stands_still():
+    for v in (10.0, -10.0):
+        np.testing.assert_allclose(fw.rollout(slider(0.2, 0.2), [0.2], [v], steps=5, dt=1e-3).q, 0.2, atol=1e-12)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-2, 0.05, 0.1])
+def test_long_steps_do_not_overshoot_on_the_way_back(dt):
+    with pytest.warns(UserWarning, match="begins at"):
+        run = fw.rollout(slider(-0.5, 0.5), [0.51], [0.0], steps=200, dt=dt, tau=np.full((200, 1), 50.0))
+    assert run.q.min() > 0.5 - 1e-9
+    np.testing.assert_allclose(run.q[-1, 0], 0.5, atol=2e-6)
+
+
+@pytest.mark.parametrize("contact", [None, Impulse(FAR)], ids=["alone", "impulses"])
+def test_dry_friction_holds_while_another_joint_is_near_its_end(contact):
+    """The flange goes towards its end and does not come there; friction holds the shoulder."""
+    build = fw.Builder("arm")
+    build.add_body(
+        "shoulder",
+        joint=fw.joints.Revolute("y"),
+        inertia=fw.Inertia.box(1.0, (0.1, 0.2, 0.3), (0.2, 0, 0)),
+        friction=5.0,
+    )
+    build.add_body(
+        "flange", parent="shoulder", placement=fw.Placement((0.4, 0, 0)), joint=fw.joints.Revolute("x"),
+        inertia=fw.Inertia.box(0.2, (0.05, 0.05, 0.05)), limits=fw.Limits(-2.0, 2.0),
+    )  # fmt: skip
+    model = build.add_contact_point("p", parent="shoulder").build()
+    run = fw.rollout(model, [0.0, 0.0], [0.0, 1.9], steps=100, dt=1e-2, contact=contact)
+    assert 1.8 < run.q[-1, 1] < 2.0
+    assert abs(run.q[-1, 0]) < 2e-4
 
 
 def _acceleration(model, q, v, h):

@@ -19,9 +19,9 @@ import itertools
 import json
 import logging
 import os
+import secrets
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +34,7 @@ SELDOM = 64  # writes of a process from one look at all entries to the next: the
 PART = 1 / 16  # of the most bytes: a process that has written so many looks at once
 HOUR = 3600.0  # seconds
 FLAGS = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
+NEW = sum(getattr(os, name, 0) for name in ("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_BINARY", "O_CLOEXEC"))
 _log = logging.getLogger("featherweight")
 
 
@@ -87,7 +88,7 @@ def read(name: str) -> tuple[dict[str, Any], list[bytes]] | None:
 
 def _bytes(path: Path) -> bytes:
     """Of an ordinary file of the user's own. OSError if it is something else; nobody waits for the writer of a pipe."""
-    fd = os.open(path, FLAGS)
+    (fd,) = map(os.open, (path,), (FLAGS,))  # unpacked: no signal handler comes between, and leaves it open
     with os.fdopen(fd, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or not _private(status):
@@ -115,9 +116,9 @@ def write(name: str, facts: dict[str, Any], objects: Sequence[bytes]) -> None:
     if len(payload) > most * PART:
         _log.info("not kept in the object cache: %d bytes, of %d for all entries", len(payload), most)
         return
-    temporary = None
+    temporary = str(directory / f".new-{secrets.token_hex(8)}")
     try:
-        fd, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
+        (fd,) = map(os.open, (temporary,), (NEW,), (0o600,))
         with os.fdopen(fd, "wb") as file:
             file.write(MAGIC + _digest(name, payload) + payload)
         os.replace(temporary, directory / name)
@@ -125,8 +126,8 @@ def write(name: str, facts: dict[str, Any], objects: Sequence[bytes]) -> None:
             _prune(directory, most)
     except OSError as error:
         _log.info("the object cache could not be written: %s", error)
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
 
 
 class _Written:

@@ -113,11 +113,12 @@ class Impulse(ContactModel):
         state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True, limits: bool = True,
     ) -> Outcome:  # fmt: skip
         step: Advanced | None = None
+        now = v
         if isinstance(integrator, Variational):  # the step first: impulses act where it ends
             step = integrator.advance(tree, q, v, tau, h, None, memory)
-            q = step.q
+            q, now = step.q, step.v
         met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
-        rows = [row.at(self, tree, q, h) for row in self._rows(model, limits)]
+        rows = [row.at(self, tree, q, now, h) for row in self._rows(model, limits)]
         touching = [m.z <= 0 if dofs_of(tree, m.body) else False for m in met]
         if step is not None:
             solved, free = tree, step.v
@@ -176,7 +177,7 @@ class Impulse(ContactModel):
             tree.mark()
             (fastest,) = when(touches, partial(_faster, fastest, m, tree, q, v), [fastest])
         for row in rows:
-            fastest = where(row.acts, maximum(fastest, -row.sign * v[row.dof]), fastest)
+            fastest = where(row.needed(v), maximum(fastest, -row.sign * v[row.dof]), fastest)
         return tree.damped(v, h, fastest)
 
 

@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from featherweight.model import JointInfo, Model, Tree
-from featherweight.scalar import maximum, minimum, where
+from featherweight.scalar import absolute, maximum, minimum, where
 
 BEYOND = 1e-4  # [rad or m] by which a joint may be beyond its end before it is told of: more than solvers leave
-REACH = 50.0  # velocity [rad/s or m/s] with which a joint may come to its end in a step
+REACH = 50.0  # velocity [rad/s or m/s] by which a joint may be faster at the end of a step than at its beginning
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,17 @@ class Limit:
         """Whether a coordinate is beyond its end, by more than rounding."""
         return (x < self.lower - BEYOND) | (x > self.upper + BEYOND)
 
-    def at(self, settings: Any, tree: Tree, q: Sequence[Any], h: Any) -> Row:
-        """The row of the nearer end, if that can be reached within the step: a joint may come as far as its end and no
-        further. Beyond it, it recovers."""
-        x = q[self.coordinate]
-        low = x - self.lower < self.upper - x
+    def at(self, settings: Any, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> Row:
+        """The row of the end that is nearer to where the joint is going, if that can be reached within the step: a
+        joint may come as far as its end and no further. Beyond it, it recovers."""
+        x, speed = q[self.coordinate], v[self.dof]
+        there = x + h * speed
+        low = there - self.lower < self.upper - there
         gap = where(low, x - self.lower, self.upper - x)
-        recover = minimum(settings.recovery * (-gap - settings.slop), settings.recovery_speed)
-        wanted = where(gap > 0, -gap * (1.0 / h), maximum(recover, 0.0))
-        return Row(self.dof, self.body, gap <= REACH * h, where(low, 1.0, -1.0), wanted, 0.0, math.inf)
+        recover = minimum(maximum(settings.recovery * (-gap - settings.slop), 0.0), settings.recovery_speed)
+        wanted = minimum(-gap * (1.0 / h), recover)
+        acts = gap <= h * (REACH + absolute(speed))
+        return Row(self.dof, self.body, acts, where(low, 1.0, -1.0), wanted, 0.0, math.inf)
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class DryFriction:
     dof: int
     body: int
 
-    def at(self, settings: Any, tree: Tree, q: Sequence[Any], h: Any) -> Row:
+    def at(self, settings: Any, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> Row:
         f: Any = 0.0
         for joint in tree.joints[1:]:  # also those that follow
             if self.dof in joint.dofs:

@@ -1,9 +1,9 @@
 """Joint limits by an active set: joints that come to their ends are held there, in time linear in the bodies.
 
-A joint that would pass its end within the step gets the velocity v* that takes it just there (back, if it is beyond),
-by an impulse λ with
+A joint that would pass an end within the step gets the velocity that takes it just there (back, if it is beyond), by an
+impulse λ. With the slowest and fastest velocities v_low, v_high that keep it between its ends,
 
-    0 ≤ λ ⟂ v⁺ - v* ≥ 0.
+    v_low ≤ v⁺ ≤ v_high,    λ ≥ 0 and v⁺ = v_low,  or  λ ≤ 0 and v⁺ = v_high,  or  λ = 0.
 
 Which joints are held is guessed: those that were in the step before. Hybrid dynamics with these joints prescribed
 gives all velocities, and the impulses that this takes. Then what is wrong is changed: a joint whose impulse pulls is
@@ -16,33 +16,35 @@ A semi-implicit step moves with v⁺. A variational one has moved already, and i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight import algorithms
 from featherweight.contact.contact_model import NONE, ContactModel, Outcome
-from featherweight.contact.joint_rows import Row, limits_of
+from featherweight.contact.joint_rows import Limit, limits_of
 from featherweight.contact.surfaces import Surface
 from featherweight.integrators import SemiImplicit, Variational
 from featherweight.integrators.integrator import Advanced, External, predicted
 from featherweight.integrators.semi_implicit import advanced
 from featherweight.model import Model, Tree
 from featherweight.model.tree import SLOW
-from featherweight.scalar import logical_not, maximum, repeat, when, where
+from featherweight.scalar import absolute, logical_not, maximum, minimum, repeat, when, where
 
 ALL_AT_ONCE = 6.0  # turns in which everything that is wrong is changed
-PER_LIMIT = 4  # further turns
+PER_LIMIT = 20  # further turns
 
-# the velocities, and the impulse of each row, if the joints of these bodies are held where a condition says so
-Solve = Callable[[Mapping[int, Any]], tuple[list[Any], list[Any]]]
+# the velocities, and the impulse of each limit, if the joints of these bodies get the velocities that are wanted of them
+# where a condition holds
+Solve = Callable[[Mapping[int, Any], Sequence[Any]], tuple[list[Any], list[Any]]]
 
 
 @dataclass(frozen=True)
 class Stops:
     """How hard the ends of joints are: as `Impulse` has it by default."""
 
-    tolerance: float = 1e-8  # velocity [rad/s or m/s] by which a joint may miss v*
+    tolerance: float = 1e-8  # velocity [rad/s or m/s] by which a joint may miss what is wanted
     recovery: float = 50.0  # [1/s]
     recovery_speed: float = 0.5  # [rad/s or m/s]
     slop: float = 1e-6  # [rad or m]
@@ -73,58 +75,84 @@ def limited_step(
     external: External | None, before: Sequence[Any], memory: Sequence[Any], going: Any,
 ) -> Limited:  # fmt: skip
     """One step of a robot whose joints stay within their limits; `before` are the impulses of the step before."""
-    stops = Stops()
     if isinstance(integrator, Variational):
         step = integrator.advance(tree, q, v, tau, h, external, memory)
-        rows = [limit.at(stops, tree, step.q, h) for limit in limits_of(model)]
+        rows = [_Row.at(limit, step.q, h) for limit in limits_of(model)]
         some: Any = False
         for row in rows:
-            some = some | row.needed(step.v)
+            some = some | row.passes(step.v)
         some = some & going
-        search = _Search(tree, rows, before, step.v, stops.tolerance, _by_impulses(tree, step.q, step.v, rows))
+        search = _Search(tree, rows, before, step.v, _by_impulses(tree, step.q, step.v, rows))
         found = when(some, search.run, [*step.v, *([0.0] * len(rows)), 0.0])
         step = replace(step, state=integrator.disturbed(tree, step.state, some))
         return Limited(step.q, found[: tree.nv], found[tree.nv : -1], found[-1] == 0, step)
-    rows = [limit.at(stops, tree, q, h) for limit in limits_of(model)]
-    search = _Search(tree, rows, before, v, stops.tolerance, _by_forces(tree, q, v, tau, h, external, rows))
+    rows = [_Row.at(limit, q, h) for limit in limits_of(model)]
+    search = _Search(tree, rows, before, v, _by_forces(tree, q, v, tau, h, external, rows))
     found = search.run()
     return Limited(*advanced(tree, q, found[: tree.nv], h), found[tree.nv : -1], found[-1] == 0)
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A limit in a step: the velocities that keep the joint of a body between its ends."""
+
+    dof: int
+    body: int
+    low: Any
+    high: Any
+
+    @staticmethod
+    def at(limit: Limit, q: Sequence[Any], h: Any) -> _Row:
+        x, stops, per_h = q[limit.coordinate], Stops(), 1.0 / h
+
+        def least(gap: Any) -> Any:
+            """Towards an end that is so far away: there within the step; back, if it is beyond."""
+            recovery = minimum(maximum(stops.recovery * (-gap - stops.slop), 0.0), stops.recovery_speed)
+            return minimum(-gap * per_h, recovery)
+
+        low = -math.inf if limit.lower == -math.inf else least(x - limit.lower)
+        high = math.inf if limit.upper == math.inf else -least(limit.upper - x)
+        return _Row(limit.dof, limit.body, low, high)
+
+    def passes(self, v: Sequence[Any]) -> Any:
+        """Whether it would pass an end with this velocity."""
+        return (v[self.dof] < self.low) | (v[self.dof] > self.high)
+
+
 def _by_forces(
     tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any, external: External | None,
-    rows: Sequence[Row],
+    rows: Sequence[_Row],
 ) -> Solve:  # fmt: skip
-    """Semi-implicit: v⁺ = v + h q̈, where a held joint accelerates to v*."""
+    """Semi-implicit: v⁺ = v + h q̈, where a held joint accelerates to the velocity that is wanted."""
     slow: Any = SLOW
     if tree.rubs:  # joints at rest give way to what comes to its end: see Impulse
         for row in rows:
-            slow = where(row.acts, maximum(slow, -row.sign * v[row.dof]), slow)
-    solved = tree.damped(v, h, slow)
+            slow = where(row.passes(v), maximum(slow, absolute(v[row.dof])), slow)
+    solved, per_h = tree.damped(v, h, slow), 1.0 / h
     passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
     forces = [t + p for t, p in zip(tau, passive, strict=True)]
     f_ext = None if external is None else external(q, v)
-    wanted: list[Any] = [0] * tree.nv
-    for row in rows:
-        wanted[row.dof] = (row.sign * row.wanted - v[row.dof]) * (1.0 / h)
 
-    def solve(held: Mapping[int, Any]) -> tuple[list[Any], list[Any]]:
-        needed, a = _dynamics(solved, q, v, forces, wanted, held, f_ext)
-        return predicted(tree, v, a, h), [row.sign * h * (needed[row.dof] - forces[row.dof]) for row in rows]
+    def solve(held: Mapping[int, Any], wanted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        given: list[Any] = [0] * tree.nv
+        for row, velocity in zip(rows, wanted, strict=True):
+            given[row.dof] = (velocity - v[row.dof]) * per_h
+        needed, a = _dynamics(solved, q, v, forces, given, held, f_ext)
+        return predicted(tree, v, a, h), [h * (needed[row.dof] - forces[row.dof]) for row in rows]
 
     return solve
 
 
-def _by_impulses(tree: Tree, q: Sequence[Any], v: Sequence[Any], rows: Sequence[Row]) -> Solve:
-    """Of a step that has moved: M (v⁺ - v) = Σ λ, where a held joint gets v*."""
+def _by_impulses(tree: Tree, q: Sequence[Any], v: Sequence[Any], rows: Sequence[_Row]) -> Solve:
+    """Of a step that has moved: M (v⁺ - v) = Σ λ, where a held joint gets the velocity that is wanted."""
     resting, nothing = tree.without_gravity(), [0.0] * tree.nv
-    wanted: list[Any] = list(nothing)
-    for row in rows:
-        wanted[row.dof] = row.sign * row.wanted - v[row.dof]
 
-    def solve(held: Mapping[int, Any]) -> tuple[list[Any], list[Any]]:
-        needed, change = _dynamics(resting, q, nothing, nothing, wanted, held, None)
-        return [x + dx for x, dx in zip(v, change, strict=True)], [row.sign * needed[row.dof] for row in rows]
+    def solve(held: Mapping[int, Any], wanted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        given: list[Any] = list(nothing)
+        for row, velocity in zip(rows, wanted, strict=True):
+            given[row.dof] = velocity - v[row.dof]
+        needed, change = _dynamics(resting, q, nothing, nothing, given, held, None)
+        return [x + dx for x, dx in zip(v, change, strict=True)], [needed[row.dof] for row in rows]
 
     return solve
 
@@ -136,42 +164,46 @@ def _dynamics(tree: Tree, *arguments: Any) -> tuple[list[Any], list[Any]]:
 
 @dataclass(frozen=True)
 class _Search:
-    """For the joints that are to be held. It begins with those that were held before, and those that would pass their
-    ends with the velocities v."""
+    """For the joints that are to be held, at their lower ends (1), at their upper ends (-1) or not at all (0).
+
+    It begins with those that were held before, and those that would pass their ends with the velocities v.
+    """
 
     tree: Tree
-    rows: Sequence[Row]
+    rows: Sequence[_Row]
     before: Sequence[Any]  # impulses of the step before
     v: Sequence[Any]
-    tolerance: float
     solve: Solve
 
     def run(self) -> list[Any]:
         """Velocities, impulses, and 0 if they are right."""
-        n = len(self.rows)
-        guess = [
-            where((x > 0) | (row.sign * self.v[row.dof] < row.wanted), 1.0, 0.0)
-            for row, x in zip(self.rows, self.before, strict=True)
-        ]
+        n, guess = len(self.rows), []
+        for row, x in zip(self.rows, self.before, strict=True):
+            low, high = (x > 0) | (self.v[row.dof] < row.low), (x < 0) | (self.v[row.dof] > row.high)
+            guess.append(where(low, 1.0, where(high, -1.0, 0.0)))
         start = [*guess, *([0.0] * (self.tree.nv + n)), 1.0, 0.0]
         at_most = int(ALL_AT_ONCE) + PER_LIMIT * n
         return repeat(self._turn, start, until=lambda carry: carry[-2] == 0, at_most=at_most)[n:-1]
 
     def _turn(self, carry: list[Any]) -> list[Any]:
-        n = len(self.rows)
-        held, turns = [flag > 0 for flag in carry[:n]], carry[-1]
-        v, impulses = self.solve({row.body: is_held for row, is_held in zip(self.rows, held, strict=True)})
-        flags: list[Any] = []
+        n, miss = len(self.rows), Stops.tolerance
+        ends, turns = carry[:n], carry[-1]
+        held = [logical_not(end == 0) for end in ends]
+        wanted = [where(end > 0, row.low, row.high) for row, end in zip(self.rows, ends, strict=True)]
+        v, impulses = self.solve({row.body: is_held for row, is_held in zip(self.rows, held, strict=True)}, wanted)
+        after: list[Any] = []
         wrong: Any = False
-        for row, is_held, flag, impulse in zip(self.rows, held, carry, impulses, strict=False):
+        for row, end, is_held, impulse in zip(self.rows, ends, held, impulses, strict=True):
             self.tree.mark()
-            lacks = row.sign * v[row.dof] - row.wanted + self.tolerance
-            off = where(is_held, impulse, lacks) < 0
+            x = v[row.dof]
+            passed = where(x < row.low - miss, 1.0, where(x > row.high + miss, -1.0, 0.0))
+            right = where(is_held, where(end * impulse < 0, 0.0, end), passed)
+            off = logical_not(right == end)
             changed = off & ((turns < ALL_AT_ONCE) | logical_not(wrong))
-            flags.append(where(changed, 1.0 - flag, flag))
+            after.append(where(changed, right, end))
             wrong = wrong | off
         impulses = [where(is_held, impulse, 0.0) for is_held, impulse in zip(held, impulses, strict=True)]
-        return [*flags, *v, *impulses, where(wrong, 1.0, 0.0), turns + 1.0]
+        return [*after, *v, *impulses, where(wrong, 1.0, 0.0), turns + 1.0]
 
 
 @dataclass(frozen=True)
