@@ -2,7 +2,13 @@
 
 import dataclasses
 import functools
-from collections import deque
+import itertools
+import re
+import sys
+import threading
+import types
+from array import array
+from collections import defaultdict, deque
 
 import numpy as np
 import pytest
@@ -83,7 +89,16 @@ def test_equal_robots_have_one_fingerprint_in_every_process():
         ({1, 2}, {1, 3}),
         (functools.partial(max, 1), functools.partial(max, 2)),
         (SemiImplicit(), RK4()),
-        (deque([1]), deque([1])),  # nothing is known of its inside
+        (deque([1]), deque([2])),
+        (deque([1]), [1]),
+        (array("d", [1.0]), array("d", [2.0])),
+        (bytearray(b"a"), bytearray(b"b")),
+        (slice(0, 1), slice(0, 2)),
+        (np.zeros(()), np.zeros(1)),
+        (np.zeros((2, 2)), np.zeros((2, 2)).view(np.recarray)),
+        (np.ma.array([1.0], mask=[True]), np.ma.array([1.0], mask=[False])),
+        (np.zeros(1, [("a", "f8")]), np.zeros(1, [("b", "f8")])),
+        (defaultdict(int), defaultdict(float)),
     ],
 )
 def test_different_things_differ(one, other):
@@ -158,6 +173,103 @@ def test_what_a_function_finds_outside_of_itself_counts(monkeypatch):
 
 def test_each_closure_is_another_function():
     assert identity(by_closure(1.0)) != identity(by_closure(2.0))
+
+
+def test_a_back_reference_means_one_object_alone():
+    one, other = np.array([1.0]), np.array([2.0])
+
+    def holder(gain):
+        mine = Mine((one, "x"))
+        mine.spare, mine.gain = other, gain
+        return mine
+
+    assert identity(holder(one)) != identity(holder(other))
+
+    def make(value):
+        return type("Made", (), {"value": lambda self: value})
+
+    A, B = make(1.0), make(2.0)
+    assert identity([A(), B(), A()]) != identity([A(), B(), B()])
+
+
+def test_classes_of_exec_are_not_builtins():
+    spaces = [{}, {}]
+    for value, space in enumerate(spaces):
+        exec(f"class Step:\n    def value(self): return {value}", space)
+    one, other = (space["Step"]() for space in spaces)
+    assert identity(one) != identity(other)
+    assert identity(one).everywhere is None
+
+
+def test_what_a_module_has_counts(monkeypatch):
+    settings = types.ModuleType("settings")
+    settings.gain = 1.0
+    monkeypatch.setitem(globals(), "settings", settings)
+    before = identity(by_module)
+    settings.gain = 2.0
+    assert identity(by_module) != before
+
+
+def by_module(q):
+    return settings.gain * q  # noqa: F821
+
+
+def test_code_that_is_replaced_in_place_counts():
+    def one(q):
+        return q
+
+    def other(q):
+        return 2 * q
+
+    before = identity(one)
+    one.__code__ = other.__code__
+    assert identity(one) != before
+    one.gain = 3.0
+    assert identity(one) != before
+
+
+def test_subclasses_of_containers_are_more_than_their_items():
+    class Table(dict):
+        pass
+
+    one, other = Table(a=1), Table(a=1)
+    other.gain = 2.0
+    assert identity(one) != identity(other)
+    assert identity(one) != identity({"a": 1})
+
+
+def test_a_class_of_ours_that_was_changed_is_not_ours(monkeypatch):
+    before = identity(Plane())
+    monkeypatch.setattr(Plane, "height", lambda self, p: (p.z, None))
+    assert identity(Plane()) != before
+    assert identity(Plane()).everywhere is None
+    monkeypatch.undo()
+    assert identity(Plane()) == before
+    changed = Plane()
+    object.__setattr__(changed, "height", lambda p: None)
+    assert identity(changed) != before
+
+
+def test_what_may_change_unseen_is_good_for_the_moment_alone():
+    assert identity(Mine(1.0)).settled
+    assert identity(Mine(threading.Lock())).settled  # no numbers in there
+    assert not identity(Mine(itertools.count())).settled
+
+
+def test_whole_numbers_of_any_length_differ():
+    assert identity(10**5000) != identity(10**5000 + 1)
+
+
+def test_odd_objects_are_taken():
+    class Unhashable(type):
+        __hash__ = None
+
+    class Raising:
+        def __repr__(self):
+            raise RuntimeError
+
+    odd = Unhashable("Odd", (), {})
+    identity(odd, odd(), {Raising()}, re.compile("x"), sys.stdout, object(), iter([1]), Ellipsis)
 
 
 def test_circles_and_depth_come_to_an_end():

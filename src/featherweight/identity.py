@@ -8,6 +8,7 @@ is not installed as a library, closures and globals. On disk, what was traced st
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import dataclasses
 import enum
@@ -17,17 +18,33 @@ import itertools
 import sys
 import sysconfig
 import types
+from collections import deque
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 PACKAGE = __name__.partition(".")[0]
-PLAIN = frozenset((type(None), type(...), bool, int, float, complex, str, bytes, range, slice))
-CODE = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property)
-DEEPEST = 100  # objects in objects; what lies deeper is known by itself
-WORD = object.__basicsize__ // 2
+HERE = str(Path(__file__).parent)
 LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+PLAIN = (type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range)
+IDS = frozenset(map(id, PLAIN))  # a class need not be hashable
+CONTAINERS = (tuple, list, dict, set, frozenset, deque, types.MappingProxyType)
+CODE = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property)
+INERT = (
+    "builtins",
+    "_thread",
+    "_io",
+    "re",
+    "types",
+    "typing",
+    "weakref",
+    "_weakref",
+    "_abc",
+)  # modules of C: no numbers
+DEEPEST = 40  # objects in objects; what lies deeper is known by itself
+WORD = object.__basicsize__ // 2
 
 
 class Same:
@@ -44,14 +61,16 @@ class Same:
 
 
 class Identity(NamedTuple):
-    """A text of all fields; and what of other packages it depends on, which no text describes."""
+    """A digest of all fields; and what of others it depends on, which no text describes. `settled` is false if some of
+    that may change in ways that cannot be seen: then it is good for this moment alone."""
 
     text: str
     foreign: tuple[Same, ...] = ()
+    settled: bool = True
 
     @property
     def everywhere(self) -> str | None:
-        """The text, where it says all; None if the code of other packages has a part in it."""
+        """The digest, where it says all; None if the code of others has a part in it."""
         return None if self.foreign else self.text
 
 
@@ -65,26 +84,47 @@ def identity(*values: Any) -> Identity:
     for value in values:
         writer.write(value)
         writer.parts.append(";")
-    return Identity("".join(writer.parts), tuple(Same(x) for x in writer.foreign.values()))
+    digest = hashlib.sha256("".join(writer.parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return Identity(digest, tuple(writer.foreign.values()), writer.settled)
 
 
 def is_ours(thing: Any) -> bool:
-    """Whether a class or function is found in this package under its own name: then the package's text says what it
-    does."""
-    if thing in _ours:
-        return True
+    """Whether a class or function is found in this package under its own name, as the package's text has it: then that
+    text says what it does."""
+    return _ours_now(thing) if isinstance(thing, type) else _found_here(thing)
+
+
+def _found_here(thing: Any) -> bool:
     module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", "")
     if not isinstance(module, str) or module.partition(".")[0] != PACKAGE:
         return False
     found: Any = sys.modules.get(module)
+    if not str(getattr(found, "__file__", "")).startswith(HERE):
+        return False
     for part in name.split("."):
         found = getattr(found, part, None)
-    if found is thing:
-        _ours.add(thing)
-    return found is thing
+    return found is thing and _file_of(thing).startswith(HERE)
 
 
-_ours: set[Any] = set()  # that were found before
+_bodies: dict[int, tuple[type, dict[str, Any]]] = {}  # of our classes, by id: what they were when they were found
+
+
+def _ours_now(kind: type) -> bool:
+    """Of a class: nor has anybody put something else into it since it was first seen."""
+    known = _bodies.get(id(kind))
+    if known is None:
+        body = {name: value for name, value in vars(kind).items() if name != "__slotnames__"}
+        if not _found_here(kind) or not all(_of_class(x) for x in body.values() if isinstance(x, types.FunctionType)):
+            return False
+        known = _bodies[id(kind)] = kind, body
+    now, body = vars(kind), known[1]
+    more = len(now) - len(body)  # `copy` and `pickle` leave one thing behind
+    return (more == 0 or (more == 1 and "__slotnames__" in now)) and all(now.get(n) is x for n, x in body.items())
+
+
+def _of_class(function: types.FunctionType) -> bool:
+    """Whether a function of one of our classes is ours: written here, or made by `dataclass` or `NamedTuple`."""
+    return function.__code__.co_filename.startswith((HERE, "<", *LIBRARIES))
 
 
 @functools.cache
@@ -93,116 +133,174 @@ def _fields_of_ours(kind: Any) -> tuple[str, ...] | None:
     return tuple(f.name for f in dataclasses.fields(kind) if f.compare) if dataclasses.is_dataclass(kind) else None
 
 
+@functools.cache
+def _derived(kind: Any) -> frozenset[str]:
+    """What else one of our objects may have in its dictionary: fields that are no part of it, and what is computed."""
+    names = {f.name for f in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    bodies = itertools.chain.from_iterable(vars(base).items() for base in kind.__mro__)
+    return frozenset(names | {name for name, x in bodies if isinstance(x, functools.cached_property)})
+
+
 class _Writer:
     """Writes down objects one after the other."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
-        self.foreign: dict[int, Any] = {}  # by id
+        self.foreign: dict[int, Same] = {}  # by id
+        self.settled = True
         self._met: dict[int, int] = {}  # objects that were begun, by id: their number
         self._kept: list[Any] = []  # so that no id is used twice
+        self._numbers = itertools.count()
+        self._asked: dict[int, bool] = {}  # classes, by id: are they ours?
         self._depth = 0
+
+    def _is_ours(self, kind: type) -> bool:
+        answer = self._asked.get(id(kind))
+        if answer is None:
+            answer = self._asked[id(kind)] = is_ours(kind)
+        return answer
 
     def write(self, x: Any) -> None:
         kind = type(x)
-        if kind in PLAIN or (kind is tuple and all(type(y) in PLAIN for y in x)):
-            self.parts.append(repr(x))
-        elif isinstance(x, tuple) and is_ours(kind):  # most of a model: vectors
+        if id(kind) in IDS:
+            self.parts.append(_text(x))
+        elif isinstance(x, tuple) and self._is_ours(kind):  # most of a model: vectors
             self._all(f"{kind.__module__}.{kind.__qualname__}", x)
-        elif isinstance(x, np.generic) and x.dtype != object:
-            self.parts.append(f"{x.dtype.str}{x.tobytes().hex()}")
+        elif kind is tuple and all(type(y) is float for y in x):
+            self.parts.append(repr(x))
         elif isinstance(x, type):
             self._class(x)
-        elif isinstance(x, types.ModuleType):
-            self.parts.append(f"module {x.__name__}")
         elif id(x) in self._met:
             self.parts.append(f"#{self._met[id(x)]}")
         elif self._depth == DEEPEST:
-            self._itself(x)
+            self._itself(x, settled=False)
         else:
-            self._met[id(x)] = len(self._met)
+            self._met[id(x)] = next(self._numbers)
             self._depth += 1
-            self._inside(x)
-            self._depth -= 1
-            if kind is tuple or is_ours(kind):  # whether equal ones are one does not matter
+            try:
+                self._inside(x, kind)
+            finally:
+                self._depth -= 1
+            if kind is tuple or kind is slice or self._is_ours(kind):  # whether equal ones are one does not matter
                 del self._met[id(x)]
             else:
                 self._kept.append(x)
 
-    def _inside(self, x: Any) -> None:
+    def _inside(self, x: Any, kind: type) -> None:
         """An object that has parts."""
-        if isinstance(x, np.ndarray) and x.dtype != object:
-            plain = np.ascontiguousarray(x)
-            self.parts.append(f"{plain.dtype.str}{plain.shape}{hashlib.sha256(plain.tobytes()).hexdigest()}")
-        elif isinstance(x, (tuple, list, np.ndarray)):
-            self._class(type(x))
-            self._all("", x)
-        elif isinstance(x, (dict, types.MappingProxyType)):
-            self._all(type(x).__name__, itertools.chain.from_iterable(x.items()))
-        elif isinstance(x, (set, frozenset)):
-            self._all(type(x).__name__, sorted(x, key=repr))
+        if isinstance(x, (np.generic, np.ndarray)):
+            self._array(x)
+        elif isinstance(x, CONTAINERS):
+            self._container(x)
+        elif isinstance(x, slice):
+            self._all("slice", (x.start, x.stop, x.step))
+        elif isinstance(x, types.ModuleType):
+            self.parts.append(f"module {x.__name__}")
         elif isinstance(x, enum.Enum):
-            self._class(type(x))
-            self._all("", [x.name])
+            self._class(kind)
+            self._all("", (x.name, x.value))
         elif isinstance(x, functools.partial):
-            self._all("partial", [x.func, x.args, x.keywords])
+            self._all("partial", (x.func, x.args, x.keywords, vars(x)))
         elif isinstance(x, types.MethodType):
-            self._all("method", [x.__self__, x.__func__])
+            self._all("method", (x.__self__, x.__func__))
         elif isinstance(x, types.FunctionType):
             self._function(x)
         elif isinstance(x, CODE):
-            self._all(type(x).__name__, [getattr(x, name, None) for name in ("fget", "__func__", "func")])
+            names = ("fget", "fset", "fdel", "__func__", "func")
+            self._all(kind.__name__, [getattr(x, name, None) for name in names])
+        elif self._is_ours(kind):
+            self._ours(x, kind)
         else:
-            self._object(x)
+            self._other(x, kind)
 
     def _all(self, name: str, parts: Iterable[Any]) -> None:
         add = self.parts.append
         add(f"{name}(")
         for part in parts:
-            if type(part) in PLAIN:
+            if type(part) is float:  # as a rule
                 add(repr(part))
             else:
                 self.write(part)
             add(",")
         add(")")
 
-    def _object(self, x: Any) -> None:
-        """One of ours by its class and its fields; what is derived from them says nothing new."""
-        kind: Any = type(x)
-        if not is_ours(kind):
-            self._other(x, kind)
-        elif isinstance(known := getattr(x, "identity", None), Identity):
-            self.parts.append(known.text)
-            self.foreign.update((id(same.value), same.value) for same in known.foreign)
+    def _array(self, x: Any) -> None:
+        """By its numbers; a subclass also by its class and whatever else it has."""
+        plain = np.asarray(x)
+        if isinstance(x, np.generic):
+            self.parts.append("scalar")
+        elif type(x) is not np.ndarray:
+            self._class(type(x))
+            self.write(getattr(x, "__dict__", None))
+        if plain.dtype.hasobject:
+            self._all(f"{plain.dtype.descr}{plain.shape}", plain.ravel().tolist())
         else:
-            names = _fields_of_ours(kind)
-            values = vars(x).items() if names is None else [(name, getattr(x, name)) for name in names]
-            self._all(f"{kind.__module__}.{kind.__qualname__}", itertools.chain.from_iterable(values))
+            digest = hashlib.sha256(plain.tobytes()).hexdigest()
+            self.parts.append(f"{plain.dtype.descr}{plain.shape}{digest}")
+
+    def _container(self, x: Any) -> None:
+        kind = type(x)
+        if kind not in CONTAINERS:  # a subclass may do anything with its items
+            self._class(kind)
+            self.write([getattr(x, name, None) for name in ("__dict__", "default_factory", *_slots(kind))])
+        if isinstance(x, (dict, types.MappingProxyType)):
+            self._all(kind.__name__, itertools.chain.from_iterable(list(x.items())))
+        elif isinstance(x, (set, frozenset)):
+            here, texts = self.parts, []
+            for item in list(x):
+                self.parts = []
+                self.write(item)
+                texts.append("".join(self.parts))
+            self.parts = here
+            self.parts.append(f"{kind.__name__}{sorted(texts)}")
+        else:
+            self._all("" if kind is tuple else kind.__name__, list(x))
+
+    def _ours(self, x: Any, kind: Any) -> None:
+        """One of our objects by its class and its fields; what is derived from them says nothing new."""
+        known = getattr(x, "identity", None)
+        if isinstance(known, Identity):
+            self.parts.append(known.text)
+            self.foreign.update((id(same.value), same) for same in known.foreign)
+            self.settled = self.settled and known.settled
+            return
+        names = _fields_of_ours(kind)
+        values = [] if names is None else [(name, getattr(x, name)) for name in names]
+        more = getattr(x, "__dict__", {})
+        if names is None or len(more) > len(names):
+            values += [item for item in more.items() if item[0] not in _derived(kind)]
+        self._all(f"{kind.__module__}.{kind.__qualname__}", itertools.chain.from_iterable(values))
 
     def _other(self, x: Any, kind: type) -> None:
-        """An object of others by its class and its fields, if Python knows of all there are."""
+        """An object of others by its class and its fields, if Python knows of all there are; by its numbers, if it has
+        some; else by itself."""
         names = _slots(kind)
         words = len(names) + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
-        if kind.__basicsize__ > object.__basicsize__ + WORD * words or kind.__itemsize__:
-            self._itself(x)  # something is in there that was not made by Python
+        if kind.__basicsize__ <= object.__basicsize__ + WORD * words and not kind.__itemsize__:
+            values = {name: getattr(x, name) for name in names if hasattr(x, name)}
+            with contextlib.suppress(AttributeError):  # asked of Python: a class may answer to any name itself
+                values |= object.__getattribute__(x, "__dict__")
+            self._class(kind)
+            self._all("", itertools.chain.from_iterable(values.items()))
             return
-        values = {name: getattr(x, name) for name in names if hasattr(x, name)}
-        with contextlib.suppress(AttributeError):  # asked of Python: a class may answer to any name itself
-            values |= object.__getattribute__(x, "__dict__")
-        self._class(kind)
-        self._all("", itertools.chain.from_iterable(values.items()))
+        numbers = None
+        with contextlib.suppress(Exception):  # what is not made by Python: arrays of other libraries, buffers
+            numbers = np.asarray(x if hasattr(kind, "__array__") else memoryview(x))
+            self._array(numbers)
+        self._itself(x, settled=numbers is not None or kind.__module__ in INERT)
 
     def _class(self, kind: type) -> None:
         """A class by its name; one of others by itself, and by what its body and those of its bases say."""
         self.parts.append(f"{kind.__module__}.{kind.__qualname__}")
-        if kind.__module__ == "builtins" or is_ours(kind) or id(kind) in self.foreign:
+        if getattr(builtins, kind.__name__, None) is kind or self._is_ours(kind):
             return
-        self._itself(kind)
-        for base in kind.__mro__:
-            if base.__module__ != "builtins" and not is_ours(base):
-                kinds = tuple(PLAIN) if _is_library(base) else object
-                for name, value in vars(base).items():
-                    if isinstance(value, CODE if name.startswith("__") else kinds):
+        if self._itself(kind):
+            return
+        for base in (*kind.__mro__, type(kind)):
+            if getattr(builtins, base.__name__, None) is not base and not self._is_ours(base):
+                kinds = PLAIN if _is_library(base) else object
+                for name, value in list(vars(base).items()):
+                    if isinstance(value, CODE if name.startswith("__") and name != "__call__" else kinds):
                         self.parts.append(f"{name}=")
                         self.write(value)
 
@@ -212,29 +310,60 @@ class _Writer:
         if is_ours(f):
             return
         self._itself(f)
+        self._itself(f.__code__)
         if _is_library(f):
             return
-        self.write((f.__defaults__, f.__kwdefaults__))
+        self.write((f.__defaults__, f.__kwdefaults__, f.__dict__))
         for cell in f.__closure__ or ():
             try:
-                self.write(cell.cell_contents)
+                value = cell.cell_contents
             except ValueError:  # not yet filled
-                self.parts.append("empty")
-        for name in _names(f.__code__):
+                value = NotImplemented
+            self.write(value)
+        names = _names(f.__code__)
+        for name in names:
             if name in f.__globals__:
+                value = f.__globals__[name]
                 self.parts.append(f"{name}=")
-                self.write(f.__globals__[name])
+                self.write(value)
+                if isinstance(value, types.ModuleType) and not _is_library(value):
+                    used = [n for n in names if n in vars(value) and value.__name__.partition(".")[0] != PACKAGE]
+                    self._all(name, [vars(value)[n] for n in used])
 
-    def _itself(self, x: Any) -> None:
-        """What is known by being the same object."""
-        self.foreign[id(x)] = x
-        self.parts.append(f"<{type(x).__name__}>")
+    def _itself(self, x: Any, *, settled: bool = True) -> bool:
+        """What is known by being the same object; whether it was met before."""
+        before = id(x) in self.foreign
+        self.foreign.setdefault(id(x), Same(x))
+        self.settled = self.settled and settled
+        self.parts.append(f"<{type(x).__name__} {list(self.foreign).index(id(x))}>")
+        return before
+
+
+def _text(x: Any) -> str:
+    """Of a plain number or text."""
+    try:
+        return repr(x)
+    except ValueError:  # a whole number of thousands of digits
+        return hex(x)
+
+
+def _file_of(thing: Any) -> str:
+    """Where the text of a class, function or module stands; empty if nobody knows."""
+    if isinstance(thing, types.FunctionType):
+        return thing.__code__.co_filename
+    if isinstance(thing, types.ModuleType):
+        return getattr(thing, "__file__", None) or ""
+    for value in list(vars(thing).values()):
+        if isinstance(value, types.FunctionType) and value.__module__ == thing.__module__:
+            return value.__code__.co_filename if not value.__code__.co_filename.startswith("<") else HERE
+    module = sys.modules.get(thing.__module__)
+    return "" if module is None or module.__name__ == "__main__" else getattr(module, "__file__", None) or ""
 
 
 def _is_library(thing: Any) -> bool:
-    """Whether a class or function is installed, and as it was when it was installed."""
-    file = getattr(sys.modules.get(thing.__module__), "__file__", None)
-    return file is not None and file.startswith(LIBRARIES)
+    """Whether a class, function or module is installed, and as it was when it was installed."""
+    file = _file_of(thing)
+    return bool(file) and file.startswith((*LIBRARIES, "<frozen"))
 
 
 def _slots(kind: type) -> list[str]:
@@ -242,7 +371,7 @@ def _slots(kind: type) -> list[str]:
     names = []
     for base in kind.__mro__:
         slots = vars(base).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
+        for name in (slots,) if isinstance(slots, str) else list(slots):
             if name.startswith("__") and not name.endswith("__"):
                 name = f"_{base.__name__.lstrip('_')}{name}"
             if name not in ("__dict__", "__weakref__"):

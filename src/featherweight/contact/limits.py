@@ -35,8 +35,8 @@ from featherweight.scalar import absolute, logical_not, maximum, minimum, repeat
 ALL_AT_ONCE = 6.0  # turns in which everything that is wrong is changed
 PER_LIMIT = 20  # further turns
 
-# the velocities, and the impulse of each limit, if the joints of these bodies get the velocities that are wanted of them
-# where a condition holds
+# the velocities, and the impulse of each limit, if the joints of these bodies get the velocities that are wanted of
+# them where a condition holds
 Solve = Callable[[Mapping[int, Any], Sequence[Any]], tuple[list[Any], list[Any]]]
 
 

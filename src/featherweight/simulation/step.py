@@ -56,8 +56,12 @@ class Means:
 
 
 def step_loop(model: Model, means: Means) -> Loop:
-    """The loop for a model and what moves it, made once; one with a controller lives as long as the controller."""
-    key = ("loop", means.identity)
+    """The loop for a model and what moves it, made once; one with a controller lives as long as the controller. One
+    that depends on what may change unseen is made anew each time."""
+    known = means.identity
+    if not known.settled:
+        return _make(model, means)
+    key = ("loop", known)
     loops = model._kernels if means.control is None else means.control.loops.setdefault(model, {})
     loop = loops.get(key)
     if loop is None:
