@@ -322,8 +322,8 @@ class _Writer:
             self.write(value)
         names = _names(f.__code__)
         for name in names:
-            if name in f.__globals__:
-                value = f.__globals__[name]
+            value = f.__globals__.get(name, sys.modules.get(name))  # it may import a module itself
+            if value is not None or name in f.__globals__:
                 self.parts.append(f"{name}=")
                 self.write(value)
                 if isinstance(value, types.ModuleType) and not _is_library(value):

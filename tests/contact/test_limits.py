@@ -23,7 +23,8 @@ def arm(n=4, *, mimic=False, rotor=False, friction=0.0, free=False):
         build.add_body("base", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(2.0, 0.2))
         parent = "base"
     for k in range(n):
-        kind = fw.joints.Prismatic("x") if k == 2 else fw.joints.Revolute("xyz"[k % 2 + 1])
+        axis = (0.1, 1.0, 0.3) if k % 2 else (0.2, 0.4, 1.0)
+        kind = fw.joints.Prismatic("x") if k == 2 else fw.joints.Revolute(axis)
         motor = fw.Rotor(6.0, fw.Inertia.sphere(0.1, 0.02)) if rotor and k == 1 else None
         build.add_body(
             f"b{k}", parent=parent, joint=kind, placement=fw.Placement((0.0, 0.1, 0.3)), rotor=motor, damping=0.1 * k,
@@ -150,7 +151,7 @@ def test_a_joint_without_travel_stands_still():
 
 @pytest.mark.parametrize("dt", [1e-3, 1e-2, 0.05, 0.1])
 def test_long_steps_do_not_overshoot_on_the_way_back(dt):
-    with pytest.warns(UserWarning, match="begins at"):
+    with pytest.warns(UserWarning, match="joints begin beyond their limits"):
         run = fw.rollout(slider(-0.5, 0.5), [0.51], [0.0], steps=200, dt=dt, tau=np.full((200, 1), 50.0))
     assert run.q.min() > 0.5 - 1e-9
     np.testing.assert_allclose(run.q[-1, 0], 0.5, atol=2e-6)
@@ -242,6 +243,41 @@ def test_a_joint_is_held_against_a_force_and_let_go():
     assert run.q[-1, 0] < upper - 0.05
 
 
+@pytest.mark.parametrize("force", [-10.0, -40.0, -70.0])
+@pytest.mark.parametrize("contact", [None, Impulse(FAR)], ids=["alone", "impulses"])
+def test_variational_steps_hold_a_light_joint_against_a_force(force, contact):
+    """15 g pressed with up to 70 N: half of h² q̈ is 2 mm, and that much is made up for."""
+    build = fw.Builder("light", gravity=(0, 0, 0))
+    inertia = fw.Inertia.sphere(0.015, 0.01)
+    build.add_body("b", joint=fw.joints.Prismatic("x"), inertia=inertia, limits=fw.Limits(0.0, 0.04))
+    model = build.add_contact_point("p", parent="b").build()
+    tau = np.full((1000, 1), force)
+    run = fw.rollout(model, [0.0], [0.0], steps=1000, dt=1e-3, tau=tau, contact=contact, integrator="variational")
+    first = -0.5e-6 * force / 0.015  # it has moved once before it is held
+    assert run.q.min() >= -1.1 * first
+    np.testing.assert_allclose(run.q[200:, 0], 0.0, atol=2e-6)
+
+
+def test_a_joint_that_is_hit_yields_although_it_rubs():
+    """The flange hits its end and takes the shoulder along, as if its dry friction were not much more than f h."""
+
+    def hit(friction):
+        build = fw.Builder("arm", gravity=(0, 0, 0))
+        build.add_body(
+            "shoulder", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1.0, 0.2), friction=friction
+        )
+        build.add_body(
+            "flange", parent="shoulder", joint=fw.joints.Revolute("z"), inertia=fw.Inertia.sphere(1.0, 0.2),
+            limits=fw.Limits(-1.0, 1.0),
+        )  # fmt: skip
+        run = fw.rollout(build.build(), [0.0, 0.999], [0.0, 5.0], steps=3, dt=1e-3)
+        return run.v[-1]
+
+    smooth, rubbing = hit(0.0), hit(0.01)
+    np.testing.assert_allclose(smooth, [2.5, 0.0], atol=1e-6)
+    np.testing.assert_allclose(rubbing, smooth, atol=0.01)
+
+
 def test_same_bits_alone_in_a_batch_and_in_a_file(tmp_path):
     model = arm(mimic=True)
     rng = np.random.default_rng(1)
@@ -260,29 +296,52 @@ def test_same_bits_alone_in_a_batch_and_in_a_file(tmp_path):
 
 def test_a_start_beyond_a_limit_is_told_and_led_back():
     model = arm()
-    with pytest.warns(
-        UserWarning, match=r"joint 'b1_joint' begins at 0.5, beyond its limits from -0.6 to 0.4; it is led"
-    ):
+    told = r"joints begin beyond their limits: 'b1_joint' \(-0.6 to 0.4\); 'b1_joint' is at 0.5. They are led back"
+    with pytest.warns(UserWarning, match=told) as warned:
         run = fw.simulate(model, [0.0, 0.5, 0.0, 0.0], np.zeros(4), duration=1.0, dt=1e-3)
+    assert warned[0].filename == __file__
     np.testing.assert_allclose(run.v[1, 1], -STOPS.recovery_speed, atol=1e-6)
     assert run.q[-1, 1] < 0.4 + 2e-6
     q = np.zeros((5, 4))
     q[2:, 1] = -0.7
-    with pytest.warns(UserWarning, match=r"robot 2, and 2 more: joint 'b1_joint' begins at -0.7"):
+    with pytest.warns(UserWarning, match="beyond their limits in 3 of 5 robots, first in robot 2: 'b1_joint'"):
         fw.rollout(model, q, np.zeros((5, 4)), steps=2, dt=1e-3)
+    with pytest.warns(UserWarning, match="'b0_joint' .*, 'b1_joint' .*, 'b2_joint' .*, 1 more; 'b0_joint' is at 2"):
+        fw.rollout(model, np.full(4, 2.0), np.zeros(4), steps=2, dt=1e-3)
 
 
-def test_rk4_tells_of_the_first_step_beyond():
+@pytest.mark.parametrize(("v", "named"), [([5.0, 0.0], "b0_joint"), ([0.0, 5.0], "b1_joint")])
+def test_rk4_tells_of_the_first_step_beyond(v, named):
     model = arm(2)
     with pytest.warns(UserWarning, match=r"beyond its limits .* after step \d+, t = .*limits=False") as told:
-        run = fw.simulate(model, [0.0, 0.0], [0.0, 5.0], duration=1.0, dt=1e-3, integrator="rk4", record_every=100)
-    step = int(str(told[0].message).partition("after step ")[2].partition(",")[0])
-    fine = fw.simulate(model, [0.0, 0.0], [0.0, 5.0], duration=1.0, dt=1e-3, integrator="rk4", limits=False)
+        run = fw.simulate(model, [0.0, 0.0], v, duration=1.0, dt=1e-3, integrator="rk4", record_every=100)
+    message = str(told[0].message)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert f"joint {named!r} is beyond" in message
+    step = int(message.partition("after step ")[2].partition(",")[0])
+    fine = fw.simulate(model, [0.0, 0.0], v, duration=1.0, dt=1e-3, integrator="rk4", limits=False)
     beyond = [
         (fine.q[:, place] < low - 1e-4) | (fine.q[:, place] > high + 1e-4) for place, _, low, high in bounds(model)
     ]
     assert step + 1 == int(np.argmax(np.any(beyond, axis=0)))
     np.testing.assert_array_equal(run.q, fine.q[::100])  # they do not act
+
+
+def test_rk4_tells_once_of_a_joint_that_begins_beyond():
+    with pytest.warns(UserWarning, match="nothing leads them back|Nothing leads them back") as told:
+        fw.simulate(arm(2), [0.0, 0.5], [0.0, 0.0], duration=0.1, dt=1e-3, integrator="rk4")
+    assert len(told) == 1
+
+
+def test_limits_of_joints_with_several_coordinates_are_told_not_to_act():
+    build = fw.Builder("u").add_body(
+        "b", joint=fw.joints.Universal("x", "y"), inertia=fw.Inertia.sphere(1.0, 0.1, (0, 0, -1)),
+        limits=fw.Limits((-0.1, -0.1), (0.1, 0.1)),
+    )  # fmt: skip
+    with pytest.warns(UserWarning, match="limits of 'b_joint' do not act: only those of joints with one coordinate do"):
+        fw.simulate(build.build(), [0.0, 0.0], [1.0, 0.0], duration=0.01, dt=1e-3)
+    fw.simulate(build.build(), [0.0, 0.0], [1.0, 0.0], duration=0.01, dt=1e-3, limits=False)
 
 
 def test_nothing_is_told_where_nothing_is_wrong():

@@ -72,6 +72,7 @@ IMPOSSIBLE: list[tuple[str, Change]] = [
     ("run", of_run("record_every", 0)), ("run", of_run("record_every", -1)), ("run", of_run("record_every", 1.5)),
     ("run", of_run("dt", "x")), ("run", of_run("dt", 10**400 // 10**10)), ("run", of_run("dt", 0)),
     ("run", of_run("dt", True)), ("run", of_run("steps", -1)), ("run", of_run("steps", 3)),
+    ("run", lambda facts, chunks: facts["run"].update(dt=1e299, steps=10**12)),
     ("run", of_run("steps", 10**300)), ("run", of_run("batch", [10**9, 10**9])), ("run", of_run("batch", {"a": 1})),
     ("run", of_run("batch", [-3])), ("run", of_run("batch", None)), ("run", fact("run", 5)), ("run", fact("run", [])),
     ("run", fact("parameters", [["a", [2**40, 2**40]]])), ("run", fact("parameters", [["a", [-1]]])),
@@ -165,3 +166,13 @@ def test_a_forged_run_cannot_go_on(change: Change, kinds: dict[str, Any], tmp_pa
             recording.append(*chunk)
     with pytest.raises(ValueError, match=r"grown\.fw: exists and is "):
         fw.rollout(MODEL, np.ones((3, 2)), np.zeros((3, 2)), steps=20, dt=1e-2, file=tmp_path / "grown.fw")
+
+
+def test_a_lane_that_failed_at_once_is_read_again(tmp_path: Path) -> None:
+    q = np.ones((2, 2))
+    q[0] = np.nan
+    run = fw.rollout(MODEL, q, np.zeros((2, 2)), steps=3, dt=1e-2)
+    run.save(tmp_path / "run.fw")
+    again = fw.Trajectory.load(tmp_path / "run.fw")
+    assert again.failed_step.tolist() == run.failed_step.tolist() == [0, -1]
+    assert again.status.tolist() == run.status.tolist() == [fw.Status.BAD_INPUT, fw.Status.OK]

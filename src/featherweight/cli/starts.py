@@ -19,7 +19,7 @@ POSTURES: dict[str, dict[str, float]] = {  # joints that are not zero, by the na
     "cartpole": {"hinge": 2.5},
     "chain10": {f"joint{k}": 0.3 if k % 2 else -0.2 for k in range(1, 11)},
     "humanoid": {f"{side}_{joint}": q for side in ("left", "right")
-                 for joint, q in (("hip_pitch", -0.4), ("knee", 0.8), ("ankle_pitch", -0.4), ("elbow", -0.5))},
+                 for joint, q in (("hip_pitch", -0.34), ("knee", 0.68), ("ankle_pitch", -0.34), ("elbow", -0.5))},
 }  # fmt: skip
 
 

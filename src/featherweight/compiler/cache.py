@@ -88,8 +88,8 @@ def read(name: str) -> tuple[dict[str, Any], list[bytes]] | None:
 
 def _bytes(path: Path) -> bytes:
     """Of an ordinary file of the user's own. OSError if it is something else; nobody waits for the writer of a pipe."""
-    (fd,) = map(os.open, (path,), (FLAGS,))  # unpacked: no signal handler comes between, and leaves it open
-    with os.fdopen(fd, "rb") as file:
+    (fd,) = map(os.open, (path,), (FLAGS,))  # unpacked: no signal handler comes between it and `open`
+    with open(fd, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or not _private(status):
             raise PermissionError(f"{path} is not an ordinary file of this user alone")
@@ -119,7 +119,7 @@ def write(name: str, facts: dict[str, Any], objects: Sequence[bytes]) -> None:
     temporary = str(directory / f".new-{secrets.token_hex(8)}")
     try:
         (fd,) = map(os.open, (temporary,), (NEW,), (0o600,))
-        with os.fdopen(fd, "wb") as file:
+        with open(fd, "wb") as file:
             file.write(MAGIC + _digest(name, payload) + payload)
         os.replace(temporary, directory / name)
         if _written.due(len(payload), most):

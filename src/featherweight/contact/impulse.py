@@ -113,12 +113,15 @@ class Impulse(ContactModel):
         state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True, limits: bool = True,
     ) -> Outcome:  # fmt: skip
         step: Advanced | None = None
-        now = v
+        now, pushes = v, [0.0] * len(self._rows(model, limits))
         if isinstance(integrator, Variational):  # the step first: impulses act where it ends
             step = integrator.advance(tree, q, v, tau, h, None, memory)
+            pushes = [limit.pushed(q, step.q, v, h) for limit in self._rows(model, limits) if isinstance(limit, Limit)]
             q, now = step.q, step.v
         met = meetings(self, model, tree, algorithms.forward_kinematics(tree, q))
-        rows = [row.at(self, tree, q, now, h) for row in self._rows(model, limits)]
+        rows = [
+            row.at(self, tree, q, now, h, push) for row, push in zip(self._rows(model, limits), pushes, strict=True)
+        ]
         touching = [m.z <= 0 if dofs_of(tree, m.body) else False for m in met]
         if step is not None:
             solved, free = tree, step.v

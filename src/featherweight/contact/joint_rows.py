@@ -52,15 +52,22 @@ class Limit:
         """Whether a coordinate is beyond its end, by more than rounding."""
         return (x < self.lower - BEYOND) | (x > self.upper + BEYOND)
 
-    def at(self, settings: Any, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> Row:
+    def pushed(self, q: Sequence[Any], q_after: Sequence[Any], v: Sequence[Any], h: Any) -> Any:
+        """What forces took from the velocity v on the way of a step, v - Δq / h: positive if they push down."""
+        return v[self.dof] - (q_after[self.coordinate] - q[self.coordinate]) * (1.0 / h)
+
+    def at(
+        self, settings: Any, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, pushed: Any = 0.0
+    ) -> Row:  # fmt: skip
         """The row of the end that is nearer to where the joint is going, if that can be reached within the step: a
-        joint may come as far as its end and no further. Beyond it, it recovers."""
+        joint may come as far as its end and no further. Beyond it, it recovers. What it is `pushed` by on its way
+        through a variational step is made up for."""
         x, speed = q[self.coordinate], v[self.dof]
         there = x + h * speed
         low = there - self.lower < self.upper - there
         gap = where(low, x - self.lower, self.upper - x)
         recover = minimum(maximum(settings.recovery * (-gap - settings.slop), 0.0), settings.recovery_speed)
-        wanted = minimum(-gap * (1.0 / h), recover)
+        wanted = minimum(-gap * (1.0 / h), recover) + maximum(where(low, pushed, -pushed), 0.0)
         acts = gap <= h * (REACH + absolute(speed))
         return Row(self.dof, self.body, acts, where(low, 1.0, -1.0), wanted, 0.0, math.inf)
 
@@ -72,12 +79,20 @@ class DryFriction:
     dof: int
     body: int
 
-    def at(self, settings: Any, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> Row:
+    def at(
+        self, settings: Any, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, pushed: Any = 0.0
+    ) -> Row:  # fmt: skip
         f: Any = 0.0
         for joint in tree.joints[1:]:  # also those that follow
             if self.dof in joint.dofs:
                 f = f + joint.friction[self.dof - joint.v.start]
         return Row(self.dof, self.body, True, 1.0, 0.0, -f * h, f * h, settings.presliding)
+
+
+def without_limits(model: Model) -> list[str]:
+    """Names of joints whose limits of position act in no step: those with several coordinates."""
+    several = (j for j in model.independent_joints if j.kind.nv > 1)
+    return [j.name for j in several if np.isfinite([*np.ravel(j.limits.lower), *np.ravel(j.limits.upper)]).any()]
 
 
 _known: WeakKeyDictionary[Model, list[Limit]] = WeakKeyDictionary()

@@ -6,41 +6,55 @@ import warnings
 
 import numpy as np
 
-from featherweight.contact.joint_rows import limits_of
+from featherweight.contact.joint_rows import limits_of, without_limits
 from featherweight.model import Model
 
+FEW = 3  # joints that are named
+ALLOW = "to allow it, pass limits=False (--no-limits)"
 WHERE = "limits act in semi-implicit and variational steps"
-MEANT = "limits=False says that this is meant"
+
+
+def begins_beyond(model: Model, q: np.ndarray) -> np.ndarray:
+    """Which of the configurations (count, nq) are beyond which limit, (count, limits)."""
+    columns = [limit.is_beyond(q[:, limit.coordinate]) for limit in limits_of(model)]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(q), 0), dtype=bool)
 
 
 def warn_if_beyond(model: Model, q: np.ndarray, acts: bool) -> None:
-    """Of the configurations (count, nq) in which a run begins."""
-    for limit in limits_of(model):
-        beyond = np.flatnonzero(limit.is_beyond(q[:, limit.coordinate]))
-        if len(beyond):
-            others = f", and {len(beyond) - 1} more" if len(beyond) > 1 else ""
-            where = f"robot {beyond[0]}{others}: " if len(q) > 1 else ""
-            then = (
-                "it is led back slowly"
-                if acts
-                else "nothing leads it back: limits act in semi-implicit and variational steps"
-            )
-            warnings.warn(
-                f"{where}joint {limit.joint!r} begins at {q[beyond[0], limit.coordinate]:.6g}, beyond its limits from "
-                f"{limit.lower:.6g} to {limit.upper:.6g}; {then}, and {MEANT}",
-                stacklevel=5,
-            )
+    """Of the configurations (count, nq) in which a run begins, and of limits that cannot act."""
+    found = begins_beyond(model, q)
+    limits = limits_of(model)
+    if found.any():
+        lane = int(np.argmax(found.any(axis=1)))
+        joints = [limits[k] for k in np.flatnonzero(found.any(axis=0))]
+        texts = [f"{x.joint!r} ({x.lower:.6g} to {x.upper:.6g})" for x in joints[:FEW]]
+        texts += [f"{len(joints) - FEW} more"] if len(joints) > FEW else []
+        first = limits[int(np.argmax(found[lane]))]
+        lanes = f" in {int(found.any(axis=1).sum())} of {len(q)} robots, first in robot {lane}" if len(q) > 1 else ""
+        then = "they are led back at up to 0.5 rad/s" if acts else f"nothing leads them back: {WHERE}"
+        warnings.warn(
+            f"joints begin beyond their limits{lanes}: {', '.join(texts)}; {first.joint!r} is at "
+            f"{q[lane, first.coordinate]:.6g}. {then[0].upper()}{then[1:]}; {ALLOW}",
+            stacklevel=5,
+        )
+    ignored = without_limits(model)
+    if ignored:
+        names = ", ".join(map(repr, ignored[:FEW])) + (" …" if len(ignored) > FEW else "")
+        warnings.warn(
+            f"limits of {names} do not act: only those of joints with one coordinate do; {ALLOW}", stacklevel=5
+        )
 
 
-def warn_if_passed(model: Model, passed: np.ndarray, dt: float) -> None:
-    """Of runs in which limits did not act: rows (step, limit), -1 where none was passed."""
-    lanes = np.flatnonzero(passed[:, 0] >= 0)
+def warn_if_passed(model: Model, q: np.ndarray, passed: np.ndarray, dt: float) -> None:
+    """Of runs in which limits did not act, and that began within them at q (count, nq): rows (step, limit), -1 where
+    none was passed."""
+    lanes = np.flatnonzero((passed[:, 0] >= 0) & ~begins_beyond(model, q).any(axis=1))
     if len(lanes):
         first = lanes[np.argmin(passed[lanes, 0])]
         step, limit = int(passed[first, 0]), limits_of(model)[int(passed[first, 1])]
         where = f"robot {first}, the first of {len(lanes)} of {len(passed)}: " if len(passed) > 1 else ""
         warnings.warn(
             f"{where}joint {limit.joint!r} is beyond its limits from {limit.lower:.6g} to {limit.upper:.6g} after step "
-            f"{step}, t = {(step + 1) * dt:g} s: {WHERE}; {MEANT}",
-            stacklevel=3,
+            f"{step}, t = {(step + 1) * dt:g} s: {WHERE}; {ALLOW}",
+            stacklevel=4,
         )

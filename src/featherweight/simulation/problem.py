@@ -126,7 +126,7 @@ def problem(
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
-    _warn(model, means, dt, carry[0], parameters)
+    _warn(model, means, dt, carry[0], parameters, limits)
     return Problem(
         model, float(dt), int(steps), int(every), batch, step_loop(model, means), tuple(means.records(model)),
         control if own is None else None, tuple(carry), tuple(given), tuple(constants),
@@ -175,11 +175,11 @@ def _memories(model: Model, means: Means, count: int) -> list[np.ndarray]:
     return parts
 
 
-def _warn(model: Model, means: Means, dt: float, q: np.ndarray, parameters: Any) -> None:
+def _warn(model: Model, means: Means, dt: float, q: np.ndarray, parameters: Any, limits: bool) -> None:
     """Tell the user what the configurations (count, nq) of the beginning let expect."""
     if isinstance(means.contact, SpringDamper) and len(q) and not parameters:
         means.contact.warn_if_stiff(model, q[0], dt)
-    if means.limits or means.watched:
+    if limits:
         warn_if_beyond(model, q, means.limits)
     _warn_if_stiff(model, means.integrator, dt, q, parameters)
 

@@ -55,7 +55,7 @@ def rollout(
 ) -> Trajectory:
     """A batch of simulations, compiled end to end; a lane that fails is marked and harms no other.
 
-    Ctrl-C ends it early: the trajectory has what was computed, and `complete` is False.
+    Ctrl-C ends it early: the trajectory has what was computed up to the last chunk, and `complete` is False.
 
     Args:
         model: the robot. Damping, dry friction and springs of its joints act.
@@ -110,7 +110,7 @@ def simulate(
     """One robot through time; raises `SimulationError`, with the trajectory so far, if it fails; `ConvergenceError`
     if a solver did.
 
-    Ctrl-C ends it early: the trajectory has what was computed, and `complete` is False.
+    Ctrl-C ends it early: the trajectory has what was computed up to the last chunk, and `complete` is False.
 
     Args:
         model: the robot.
@@ -161,7 +161,8 @@ def simulate(
 def _warn(run: Run) -> None:
     names = [a.name for a in run.problem.loop.kernel.inputs]
     if "passed" in names:
-        warn_if_passed(run.problem.model, run.now[names.index("passed")], run.problem.dt)
+        p = run.problem
+        warn_if_passed(p.model, p.carry[0], run.now[names.index("passed")], p.dt)
 
 
 def _reason(what: Problem, last: Trajectory, status: Status) -> str:
