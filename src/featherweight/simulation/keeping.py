@@ -88,5 +88,6 @@ def _check_same(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> No
         if found["run"].get(name) != value:
             what = f"{name} is {value!r} here and {found['run'].get(name)!r} there"
             if name == "inputs":
-                what = "the robot, what moves it (control, contact, integrator, limits), its first state or parameters differ"
+                moved = "what moves it (control, contact, integrator, limits)"
+                what = f"the robot, {moved}, its first state or parameters differ"
             raise ValueError(f"{path}: is of another run: {what}; choose another file")
