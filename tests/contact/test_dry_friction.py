@@ -140,7 +140,7 @@ def test_scenes_with_contacts_limits_and_friction_keep_all_laws(h: float) -> Non
     low = np.min([fw.frame_pose(model, q, point.name).position[:, 2] for point in model.contact_points], axis=0)
     q[:, 2] += rng.uniform(-0.02, 0.005, 100) - low
     contact = Impulse(friction=MU, tolerance=TOLERANCE, recovery=0.0, dry_friction="rows", presliding=0.0)
-    with pytest.warns(UserWarning, match="beyond its limits"):
+    with pytest.warns(UserWarning, match="beyond their limits"):
         run = fw.rollout(model, q, v, steps=1, dt=h, contact=contact)
     ok = run.status == fw.Status.OK
     assert set(run.status) <= {fw.Status.OK, fw.Status.NOT_CONVERGED}

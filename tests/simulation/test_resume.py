@@ -110,7 +110,7 @@ def test_failed_lanes_come_back_from_the_file(tmp_path, small_chunks):
         ({"dt": 2e-3}, r"is of another run: dt is 0\.002 here and 0\.001 there; choose another file"),
         ({"steps": 3005}, "is of another run: steps is 3005 here and 3000 there"),
         ({"record_every": 1}, "is of another run: record_every is 1 here and 5 there"),
-        ({"integrator": "rk4"}, "the robot, the controller, the first state or the parameters differ"),
+        ({"integrator": "rk4"}, r"the robot, what moves it \(.*limits\), its first state or the parameters differ"),
         ({"control": fw.compiled(swing, state=[0.0, 1.0], parameters=[[2.5]])}, "the parameters differ"),
         ({"control": fw.compiled(lambda *a: swing(*a[:4], [1.0]), state=[0.0, 1.0], parameters=[[2.0]])}, "the robot"),
     ],

@@ -89,5 +89,5 @@ def _check_same(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> No
             what = f"{name} is {value!r} here and {found['run'].get(name)!r} there"
             if name == "inputs":
                 moved = "what moves it (control, contact, integrator, limits)"
-                what = f"the robot, {moved}, its first state or parameters differ"
+                what = f"the robot, {moved}, its first state or the parameters differ"
             raise ValueError(f"{path}: is of another run: {what}; choose another file")
