@@ -54,12 +54,12 @@ class Stops:
 
 @dataclass(frozen=True)
 class Limited:
-    """A step within limits: the new state, the impulse of each limit, and the integrator's part where it solved
-    equations."""
+    """A step within limits: the new state, the end at which each joint is held (1 the lower, -1 the upper, 0 none), and
+    the integrator's part where it solved equations."""
 
     q: list[Any]
     v: list[Any]
-    impulses: list[Any]
+    ends: list[Any]
     converged: Any
     free: Advanced = NONE
 
@@ -76,7 +76,7 @@ def limited_step(
     model: Model, tree: Tree, integrator: Any, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], h: Any,
     external: External | None, before: Sequence[Any], memory: Sequence[Any], going: Any,
 ) -> Limited:  # fmt: skip
-    """One step of a robot whose joints stay within their limits; `before` are the impulses of the step before."""
+    """One step of a robot whose joints stay within their limits; `before` says where they were held in the last."""
     if isinstance(integrator, Variational):
         step = integrator.advance(tree, q, v, tau, h, external, memory)
         rows = [_Row.at(limit, step.q, h, limit.pushed(q, step.q, v, h)) for limit in limits_of(model)]
@@ -120,6 +120,16 @@ class _Row:
     def passes(self, v: Sequence[Any]) -> Any:
         """Whether it would pass an end with this velocity."""
         return (v[self.dof] < self.low) | (v[self.dof] > self.high)
+
+    def end(self, v: Sequence[Any], miss: float, otherwise: Any) -> Any:
+        """The end that it would pass with this velocity: 1 the lower, -1 the upper."""
+        x = v[self.dof]
+        return where(x < self.low - miss, 1.0, where(x > self.high + miss, -1.0, otherwise))
+
+    def room(self, v: Sequence[Any]) -> Any:
+        """How far this velocity is from passing an end."""
+        x = v[self.dof]
+        return minimum(x - self.low, self.high - x)
 
 
 def _by_forces(
@@ -174,39 +184,44 @@ class _Search:
 
     tree: Tree
     rows: Sequence[_Row]
-    before: Sequence[Any]  # impulses of the step before
+    before: Sequence[Any]  # where the joints were held in the step before
     v: Sequence[Any]
     solve: Solve
 
     def run(self) -> list[Any]:
-        """Velocities, impulses, and 0 if they are right."""
-        n, guess = len(self.rows), []
-        for row, x in zip(self.rows, self.before, strict=True):
-            low, high = (x > 0) | (self.v[row.dof] < row.low), (x < 0) | (self.v[row.dof] > row.high)
-            guess.append(where(low, 1.0, where(high, -1.0, 0.0)))
-        start = [*guess, *([0.0] * (self.tree.nv + n)), 1.0, 0.0]
+        """Velocities, where the joints are held, and 0 if that is right."""
+        n = len(self.rows)
+        guess = [row.end(self.v, 0.0, before) for row, before in zip(self.rows, self.before, strict=True)]
+        start = [*guess, *([0.0] * self.tree.nv), 1.0, 0.0]
         at_most = int(ALL_AT_ONCE) + PER_LIMIT * n
-        return repeat(self._turn, start, until=lambda carry: carry[-2] == 0, at_most=at_most)[n:-1]
+        found = repeat(self._turn, start, until=lambda carry: carry[-2] == 0, at_most=at_most)
+        return [*found[n:-2], *found[:n], found[-2]]
 
     def _turn(self, carry: list[Any]) -> list[Any]:
-        n, miss = len(self.rows), Stops.tolerance
-        ends, turns = carry[:n], carry[-1]
+        ends, turns = carry[: len(self.rows)], carry[-1]
         held = [logical_not(end == 0) for end in ends]
         wanted = [where(end > 0, row.low, row.high) for row, end in zip(self.rows, ends, strict=True)]
         v, impulses = self.solve({row.body: is_held for row, is_held in zip(self.rows, held, strict=True)}, wanted)
-        after: list[Any] = []
         wrong: Any = False
         for row, end, is_held, impulse in zip(self.rows, ends, held, impulses, strict=True):
             self.tree.mark()
-            x = v[row.dof]
-            passed = where(x < row.low - miss, 1.0, where(x > row.high + miss, -1.0, 0.0))
-            right = where(is_held, where(end * impulse < 0, 0.0, end), passed)
+            wrong = wrong | (where(is_held, end * impulse, row.room(v) + Stops.tolerance) < 0)
+        after = when(wrong, lambda: self._changed(ends, held, v, impulses, turns), ends)  # seldom
+        return [*after, *v, where(wrong, 1.0, 0.0), turns + 1.0]
+
+    def _changed(
+        self, ends: Sequence[Any], held: Sequence[Any], v: Sequence[Any], impulses: Sequence[Any], turns: Any
+    ) -> list[Any]:
+        """Where the joints are to be held instead: all that were wrong, or in later turns the first of them."""
+        after: list[Any] = []
+        some: Any = False
+        for row, end, is_held, impulse in zip(self.rows, ends, held, impulses, strict=True):
+            self.tree.mark()
+            right = where(is_held, where(end * impulse < 0, 0.0, end), row.end(v, Stops.tolerance, 0.0))
             off = logical_not(right == end)
-            changed = off & ((turns < ALL_AT_ONCE) | logical_not(wrong))
-            after.append(where(changed, right, end))
-            wrong = wrong | off
-        impulses = [where(is_held, impulse, 0.0) for is_held, impulse in zip(held, impulses, strict=True)]
-        return [*after, *v, *impulses, where(wrong, 1.0, 0.0), turns + 1.0]
+            after.append(where(off & ((turns < ALL_AT_ONCE) | logical_not(some)), right, end))
+            some = some | off
+        return after
 
 
 @dataclass(frozen=True)
@@ -229,4 +244,4 @@ class JointLimits(ContactModel):
         state: Sequence[Any], memory: Sequence[Any] = (), going: Any = True, limits: bool = True,
     ) -> Outcome:  # fmt: skip
         after = limited_step(model, tree, integrator, q, v, tau, h, None, state, memory, going)
-        return Outcome(after.q, after.v, after.impulses, [], [], [], 0.0, 0.0, after.converged, after.free)
+        return Outcome(after.q, after.v, after.ends, [], [], [], 0.0, 0.0, after.converged, after.free)

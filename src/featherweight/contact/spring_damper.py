@@ -79,7 +79,7 @@ class SpringDamper(ContactModel):
             free = integrator.advance(tree, q, v, tau, h, external, memory)
             after = Limited(free.q, free.v, [], True, free)
         return Outcome(
-            after.q, after.v, [*deflections, *after.impulses],
+            after.q, after.v, [*deflections, *after.ends],
             per_point(points, met, forces, Vector.zero(), lambda x, y: x + y),
             per_point(points, met, slips, 0.0, maximum),
             per_point(points, met, [maximum(-m.z, 0.0) for m in met], 0.0, maximum),
