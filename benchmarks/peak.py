@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from featherweight.compiler.target import Library, host
+from featherweight.compiler.library import Library
+from featherweight.compiler.target import host
 
 CHAINS = 16  # independent, enough to cover the latency of two units
 ROUNDS = 20_000

@@ -5,7 +5,7 @@ docs/decisions/0010 says why, docs/how-to/urdf.md what is refused.
 
 from __future__ import annotations
 
-PARTS = 11_000  # links, joints and shapes of a file, together: more than any robot has, and read in two seconds
+PARTS = 11_000  # links, joints and shapes of a file, together: more than any robot has, and read in three seconds
 POINTS = 5_000  # of contact, that its collision shapes have
 FOLDERS = 128  # in the name of a mesh
 LARGEST = 1e100  # of any number: squares of larger ones overflow
