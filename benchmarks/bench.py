@@ -369,7 +369,7 @@ def machine() -> dict[str, Any]:
         name = next(
             (line.split(":")[1].strip() for line in info.read_text().splitlines() if "model name" in line), name
         )
-    from featherweight.compiler.target import host, llvm_version
+    from featherweight.compiler.native.target import host, llvm_version
 
     return {
         "cpu": f"{name} ({host().cpu})",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import featherweight as fw
-from featherweight.compiler.target import host
+from featherweight.compiler.native.target import host
 
 ROOT = Path(__file__).parents[1]
 FEET = ("FR_foot", "FL_foot", "HR_foot", "HL_foot")

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from featherweight.compiler.library import Library
-from featherweight.compiler.target import host
+from featherweight.compiler.native.library import Library
+from featherweight.compiler.native.target import host
 
 CHAINS = 16  # independent, enough to cover the latency of two units
 ROUNDS = 20_000

@@ -32,7 +32,7 @@ import numpy as np
 import featherweight as fw
 from featherweight.cli.controllers import hold
 from featherweight.cli.starts import start
-from featherweight.compiler.target import host
+from featherweight.compiler.native.target import host
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))

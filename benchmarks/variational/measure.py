@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 import featherweight as fw
-from featherweight.compiler.plan import Plan
-from featherweight.compiler.schedule import Chunk, Turn
-from featherweight.compiler.target import host
+from featherweight.compiler.native.target import host
+from featherweight.compiler.plan.plan import Plan
+from featherweight.compiler.plan.schedule import Chunk, Turn
 from featherweight.integrators import SemiImplicit
 from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, drnea

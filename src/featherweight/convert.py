@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.arguments import as_array, batch_shape
+from featherweight.compiler.runtime.arguments import as_array, batch_shape
 from featherweight.errors import ModelError
 from featherweight.model import JointInfo, Model, joints_named
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler import cache
+from featherweight.compiler.native import cache
 from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS
 
 Q, V, TAU = np.array([0.3, -0.7]), np.array([1.0, 2.0]), np.array([0.5, -0.5])
@@ -90,7 +90,7 @@ def test_the_second_kernel_is_loaded_and_gives_the_same_bits(tmp_path, monkeypat
 def test_a_hit_needs_no_tracing(tmp_path, monkeypatch):
     use(monkeypatch, tmp_path / "cache")
     compute()
-    monkeypatch.setattr("featherweight.compiler.kernel.Graph", None)
+    monkeypatch.setattr("featherweight.compiler.runtime.kernel.Graph", None)
     assert compute() == (RIGHT, True)
 
 

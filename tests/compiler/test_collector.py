@@ -7,10 +7,11 @@ import gc
 
 import pytest
 
-from featherweight.compiler import Argument, Kernel, compiling, library
-from featherweight.compiler.library import Library
-from featherweight.compiler.pages import PAGE
-from featherweight.compiler.target import host
+from featherweight.compiler import Argument, Kernel, compiling
+from featherweight.compiler.native import library
+from featherweight.compiler.native.library import Library
+from featherweight.compiler.native.pages import PAGE
+from featherweight.compiler.native.target import host
 
 
 @pytest.fixture(params=[True, False], ids=["on", "off"])

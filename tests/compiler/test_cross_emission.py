@@ -7,10 +7,10 @@ import pytest
 
 from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
-from featherweight.compiler.entry import emit_entry
-from featherweight.compiler.mailbox import emit_handover
-from featherweight.compiler.support import attributes, emit_support
-from featherweight.compiler.target import Target
+from featherweight.compiler.llvm.entry import emit_entry
+from featherweight.compiler.llvm.support import attributes, emit_support
+from featherweight.compiler.native.target import Target
+from featherweight.compiler.runtime.mailbox import emit_handover
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 from featherweight.scalar import exp, log, lookup, tanh
 

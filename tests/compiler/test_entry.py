@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.fastcall import _numpy_api
-from featherweight.compiler.kernel import Argument, Kernel
-from featherweight.compiler.target import host
+from featherweight.compiler.native.target import host
+from featherweight.compiler.runtime.fastcall import _numpy_api
+from featherweight.compiler.runtime.kernel import Argument, Kernel
 
 pytestmark = pytest.mark.skipif(_numpy_api() is None, reason="no native entry point on this Python or NumPy")
 
@@ -75,7 +75,7 @@ def test_kernels_of_the_same_shapes_share_compiled_code_and_nothing_else(monkeyp
     light, heavy = (fw.Builder().add_body("a", joint=fw.joints.Revolute("y"), inertia=bob(m)).build() for m in (1, 3))
     q, v, tau = [0.4], [0.0], [6.0]
     first = fw.inverse_dynamics(light, q, v, tau), fw.forward_dynamics(light, q, v, tau)
-    monkeypatch.setattr("featherweight.compiler.entry.emit_entry", None)
+    monkeypatch.setattr("featherweight.compiler.llvm.entry.emit_entry", None)
     second = fw.inverse_dynamics(heavy, q, v, tau), fw.forward_dynamics(heavy, q, v, tau)
     arrays = [np.array(x) for x in (q, v, tau)]
     for model, (force, acceleration) in ((light, first), (heavy, second)):
@@ -87,7 +87,7 @@ def test_kernels_of_the_same_shapes_share_compiled_code_and_nothing_else(monkeyp
 def test_each_kernel_knows_how_many_rows_are_worth_threads(monkeypatch):
     """Of a function that takes three times as long, a third of the rows."""
     asked = []
-    monkeypatch.setattr("featherweight.compiler.code.Code.run_many", lambda code, call: asked.append(code))
+    monkeypatch.setattr("featherweight.compiler.runtime.code.Code.run_many", lambda code, call: asked.append(code))
     for cost in (2_500, 7_500):
         kernel = Kernel("double", [Argument("x", (1,), "1")], [(1,)], lambda x, *_: ([[2 * x[0][0]]], 0), lambda _: "")
         code = kernel.code(host().width)

@@ -9,9 +9,9 @@ import pytest
 
 PROGRAM = """
 import ctypes, sys
-from featherweight.compiler import pages
-from featherweight.compiler.library import Library
-from featherweight.compiler.target import Target, host
+from featherweight.compiler.native import pages
+from featherweight.compiler.native.library import Library
+from featherweight.compiler.native.target import Target, host
 
 PAGE, HUGE = 4096, 5 << 30
 libc = ctypes.CDLL(None)

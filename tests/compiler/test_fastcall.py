@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler import fastcall
-from featherweight.compiler.python import check_python
+from featherweight.compiler.runtime import fastcall
+from featherweight.compiler.runtime.python import check_python
 
 SUPPORTED = sys.implementation.name == "cpython" and sys.maxsize > 1 << 32
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))

@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from featherweight.compiler import Argument, Kernel, compiling, library
-from featherweight.compiler.pool import Pool, Team
+from featherweight.compiler import Argument, Kernel, compiling
+from featherweight.compiler.native import library
+from featherweight.compiler.runtime.pool import Pool, Team
 
 PART = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
 FOLDER = Path(library.__file__).parent

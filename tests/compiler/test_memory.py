@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler import memory
+from featherweight.compiler.runtime import memory
 
 SHAPE = (1 << 20, 5)  # 40 MB
 
@@ -49,7 +49,7 @@ def test_not_more_than_a_little_is_kept() -> None:
 
 FORKS = """
 import os, signal, sys, threading
-from featherweight.compiler import memory
+from featherweight.compiler.runtime import memory
 sys.setswitchinterval(1e-5)
 stop = False
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler import library, pages
-from featherweight.compiler.elf import Image, Unsupported
-from featherweight.compiler.library import Library
-from featherweight.compiler.orc import MOST, Orc
-from featherweight.compiler.pages import PAGE, Pages
-from featherweight.compiler.target import Target, host, llvm_binding
+from featherweight.compiler.native import library, pages
+from featherweight.compiler.native.elf import Image, Unsupported
+from featherweight.compiler.native.library import Library
+from featherweight.compiler.native.orc import MOST, Orc
+from featherweight.compiler.native.pages import PAGE, Pages
+from featherweight.compiler.native.target import Target, host, llvm_binding
 
 linux_on_x86 = pytest.mark.skipif(not host().has_own_linker, reason="LLVM links here")
 ANSWER = "define i64 @answer() nounwind {\n  ret i64 42\n}"
@@ -141,7 +141,7 @@ AT_THE_LIMIT = """
 import ctypes, sys
 import numpy as np
 import featherweight as fw
-from featherweight.compiler.target import Target
+from featherweight.compiler.native.target import Target
 
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p

@@ -13,9 +13,10 @@ import featherweight as fw
 from compiler.test_cross_emission import KERNEL, REPEATS, TARGETS, symbols
 from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
-from featherweight.compiler import code, lock, target
-from featherweight.compiler.support import emit_support
-from featherweight.compiler.target import host
+from featherweight.compiler.llvm.support import emit_support
+from featherweight.compiler.native import lock, target
+from featherweight.compiler.native.target import host
+from featherweight.compiler.runtime import code
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 from featherweight.scalar import lookup
 
@@ -138,7 +139,7 @@ INTERRUPTED = """
 import signal, time
 import numpy as np
 import featherweight as fw
-from featherweight.compiler.target import host
+from featherweight.compiler.native.target import host
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 parts = FORWARD_DYNAMICS.kernel(fw.robots.humanoid()).module(host().width, host()).parts(3)
 begin = time.perf_counter()

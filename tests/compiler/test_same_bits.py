@@ -9,9 +9,9 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler import Argument, Kernel
-from featherweight.compiler.library import Library
-from featherweight.compiler.plan import Chunk
-from featherweight.compiler.target import host
+from featherweight.compiler.native.library import Library
+from featherweight.compiler.native.target import host
+from featherweight.compiler.plan.plan import Chunk
 from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS, MASS_MATRIX
 from featherweight.dynamics.kinematics import FORWARD_KINEMATICS
 
@@ -129,7 +129,7 @@ def test_the_fast_path_and_the_explaining_path_agree(robot, quantity):
 @every_quantity
 @every_robot
 def test_any_number_of_threads_gives_the_same_bits(robot, quantity, monkeypatch):
-    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("featherweight.compiler.runtime.code.WORTH_A_THREAD", 0)
     for n in (1, 2, 3, 4):
         for count in (65, 129, COUNT):
             part = [a[:count] for a in states(robot)]
@@ -316,7 +316,7 @@ def test_the_float_modes_of_this_test_do_change_results():
 
 @pytest.mark.parametrize("bits", [FLUSH, UPWARD], ids=["flush", "upward"])
 def test_the_callers_float_mode_changes_no_bit_and_is_restored(bits, monkeypatch):
-    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("featherweight.compiler.runtime.code.WORTH_A_THREAD", 0)
 
     def function(scalars, lift, mark):
         x, y = scalars[0]

@@ -3,7 +3,7 @@
 import numpy as np
 
 import featherweight as fw
-from featherweight.compiler.calls import BAD_CHECK, BAD_INPUT, BAD_RESULT
+from featherweight.compiler.llvm.calls import BAD_CHECK, BAD_INPUT, BAD_RESULT
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 
 BALL = fw.Builder("ball").add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1)).build()

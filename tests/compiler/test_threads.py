@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.pool import Pool, Team, _Worker, pool
+from featherweight.compiler.runtime.pool import Pool, Team, _Worker, pool
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 
 
@@ -197,7 +197,7 @@ def kernel_of_a_chain(n):
 
 def test_python_threads_may_share_a_kernel(monkeypatch):
     """Each thread has its own batch; one of them gets the pool, the others work alone."""
-    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("featherweight.compiler.runtime.code.WORTH_A_THREAD", 0)
     kernel, model = kernel_of_a_chain(5), fw.robots.chain(5)
     batches = [states(model, 700 + k, k) for k in range(3)]
     with fw.threads(1):
@@ -245,7 +245,7 @@ def test_python_threads_may_share_a_model_from_its_first_call_on():
 
 
 def test_a_bad_row_in_any_threads_share_is_found(monkeypatch):
-    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("featherweight.compiler.runtime.code.WORTH_A_THREAD", 0)
     kernel, model = kernel_of_a_chain(2), fw.robots.chain(2)
     q, v, tau = states(model, 1000, 3)
     with fw.threads(3):
@@ -261,7 +261,7 @@ FORK = """
 import os, sys
 import numpy as np
 import featherweight as fw
-from featherweight.compiler import code as module
+from featherweight.compiler.runtime import code as module
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 module.WORTH_A_THREAD = 0
 model = fw.robots.chain(5)
@@ -289,7 +289,7 @@ FORK_WHILE_BUSY = """
 import os, threading, time
 import numpy as np
 import featherweight as fw
-from featherweight.compiler import code as module
+from featherweight.compiler.runtime import code as module
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 module.WORTH_A_THREAD = 0
 kernel = FORWARD_DYNAMICS.kernel(fw.robots.chain(5))
@@ -408,7 +408,7 @@ INTERRUPTED = """
 import ctypes, random, signal, time
 import numpy as np
 import featherweight as fw
-from featherweight.compiler.pool import pool
+from featherweight.compiler.runtime.pool import pool
 
 model, x = fw.robots.chain(6), np.zeros((4096, 6))
 fw.threads(2)
@@ -442,7 +442,7 @@ def test_more_threads_than_the_system_has_are_done_without(monkeypatch):
     def refuse(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("featherweight.compiler.pool.start_new_thread", refuse)
+    monkeypatch.setattr("featherweight.compiler.runtime.pool.start_new_thread", refuse)
     assert run(Pool(), lambda k: 1, 3) is None
 
 
@@ -456,7 +456,7 @@ def test_a_limit_can_be_entered_again():
 
 @pytest.mark.parametrize("n", [2, 3, 5, 7])
 def test_every_row_is_computed_once_by_any_number_of_threads(n, monkeypatch):
-    monkeypatch.setattr("featherweight.compiler.code.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("featherweight.compiler.runtime.code.WORTH_A_THREAD", 0)
     model = fw.robots.pendulum()
     for count in (65, 64 * n - 1, 64 * n + 1, 5000):
         q, v, tau = states(model, count, n)

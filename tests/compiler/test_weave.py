@@ -5,7 +5,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler import Argument, Kernel
-from featherweight.compiler.schedule import Chunk
+from featherweight.compiler.plan.schedule import Chunk
 from featherweight.integrators import SemiImplicit, Variational
 from featherweight.simulation.step import Means, step_loop
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler import code, kernel
-from featherweight.compiler.target import host
+from featherweight.compiler.native.target import host
+from featherweight.compiler.runtime import code, kernel
 
 WIDTHS = [w for w in (2, 4) if w < host().width]
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.plan import CHUNK_LIMIT, Chunk, Plan
+from featherweight.compiler.plan.plan import CHUNK_LIMIT, Chunk, Plan
 from featherweight.dynamics.contact_space import DELASSUS
 from featherweight.dynamics.evaluate import Quantity
 from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS, MASS_MATRIX

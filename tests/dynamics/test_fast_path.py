@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.fastcall import _numpy_api
+from featherweight.compiler.runtime.fastcall import _numpy_api
 from featherweight.dynamics.evaluate import Quantity
 
 pytestmark = pytest.mark.skipif(_numpy_api() is None, reason="no native entry point on this Python or NumPy")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import featherweight as fw
-from featherweight.compiler import interpretation
+from featherweight.compiler.runtime import interpretation
 from laws.measure import allowance, close, law
 from laws.random_trees import Body, build, inertia, recipes, state, states
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler import code, interpretation, interpreting
-from featherweight.compiler.calls import OFF
+from featherweight.compiler import interpreting
+from featherweight.compiler.llvm.calls import OFF
+from featherweight.compiler.runtime import code, interpretation
 
 MODEL = fw.robots.chain(3)
 Q, V = np.random.default_rng(0).normal(size=(2, 4, 3))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.loop import Stepper
+from featherweight.compiler.runtime.loop import Stepper
 from featherweight.simulation import python_run
 
 DT = 1e-3

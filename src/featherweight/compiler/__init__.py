@@ -1,13 +1,13 @@
 """From a function of scalars to SIMD machine code. Knows no dynamics; nothing above it knows LLVM."""
 
-from featherweight.compiler.graph import Graph
-from featherweight.compiler.interpretation import interpret, interpreting
-from featherweight.compiler.kernel import Argument, Kernel
-from featherweight.compiler.lanes import Lanes, plain
-from featherweight.compiler.lock import compiling
-from featherweight.compiler.node import Condition, Node
-from featherweight.compiler.pool import thread_count, threads
-from featherweight.compiler.python import check_python
+from featherweight.compiler.native.lock import compiling
+from featherweight.compiler.runtime.interpretation import interpret, interpreting
+from featherweight.compiler.runtime.kernel import Argument, Kernel
+from featherweight.compiler.runtime.pool import thread_count, threads
+from featherweight.compiler.runtime.python import check_python
+from featherweight.compiler.trace.graph import Graph
+from featherweight.compiler.trace.lanes import Lanes, plain
+from featherweight.compiler.trace.node import Condition, Node
 
 check_python()
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.compiler.arguments import as_array
+from featherweight.compiler.runtime.arguments import as_array
 from featherweight.contact.contact_model import ContactModel, Meeting, Outcome, meetings, per_point
 from featherweight.contact.joint_rows import limits_of
 from featherweight.contact.limits import Limited, limited_step

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from featherweight import algorithms
-from featherweight.compiler.arguments import as_array
+from featherweight.compiler.runtime.arguments import as_array
 from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, divides, evaluate, flat
 from featherweight.dynamics.kinematics import coordinates, frame_on
 from featherweight.model import Model, Tree

@@ -14,7 +14,7 @@ import numpy as np
 
 from featherweight.algorithms import Pivot, lost_pivots, pivots
 from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpreting
-from featherweight.compiler.arguments import as_array
+from featherweight.compiler.runtime.arguments import as_array
 from featherweight.dynamics.regularity import regularity, singular_where
 from featherweight.identity import identity
 from featherweight.model import Model, Tree

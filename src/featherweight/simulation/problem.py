@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.arguments import as_array, batch_shape
-from featherweight.compiler.loop import Loop
+from featherweight.compiler.runtime.arguments import as_array, batch_shape
+from featherweight.compiler.runtime.loop import Loop
 from featherweight.contact import ContactModel, SpringDamper, Surface
 from featherweight.contact.joint_rows import limits_of
 from featherweight.contact.limits import JointLimits, takes_impulses

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.loop import Call, stepper
+from featherweight.compiler.runtime.loop import Call, stepper
 from featherweight.errors import SimulationError
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.run import LAST_STATES, Run, last_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from featherweight.algorithms import lost_pivots, pivots
 from featherweight.compiler import Argument, Node, compiling
-from featherweight.compiler.loop import Loop
+from featherweight.compiler.runtime.loop import Loop
 from featherweight.contact import ContactModel
 from featherweight.contact.joint_rows import limits_of
 from featherweight.dynamics.evaluate import LARGEST

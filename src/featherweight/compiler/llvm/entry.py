@@ -1,0 +1,323 @@
+"""The native entry point: one call from Python in a microsecond.
+
+It is a function with CPython's fast-call signature. It checks type, dtype, shape and layout of its
+arguments by reading the array headers (NumPy keeps them stable for compiled extensions), makes the
+results through NumPy's C API, and runs the kernel. Anything unusual (a list, another dtype, a NaN)
+makes it return None: the caller then takes the slow path, which explains or converts.
+
+No process address stands in the code, nor anything of a kernel but its shapes, so that it can be cached
+and all kernels of these shapes share it: the rest comes in a context, the `self` of the function.
+
+For one state each result has two arrays that the function keeps. Where the caller has dropped one (nothing
+but we refers to it), it is handed out again: making an array takes longer than computing many a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from featherweight.compiler.llvm.calls import ARRAYS, COUNT, LARGE, STATUS
+
+Shapes = Sequence[tuple[int, ...]]
+
+# words of the context
+NAMES = (
+    *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
+    *("many", "callobject", "integer", "off", "kept", "places", "run", "few"),
+)
+KEPT = 2  # arrays of each result: one may still be held when the next is made
+KEPT_BYTES = 1 << 16  # of a result: for larger ones making an array does not count
+
+# byte offsets in PyObject and PyArrayObject on 64-bit CPython
+REFERENCES, TYPE, DATA, RANK, DIMENSIONS, DTYPE, FLAGS, WEAK = 0, 8, 16, 24, 32, 56, 64, 72
+PLAIN = 0x101  # C-contiguous and aligned
+OWN = PLAIN | 0x404  # with memory of its own, writeable
+
+
+def emit_entry(inputs: Shapes, outputs: Shapes, batch: bool) -> str:
+    """`@entry(self, args, nargs)` for inputs and outputs of these shapes.
+
+    It takes one state; or batches with one leading axis, where an argument without that axis serves all
+    rows. Up to `few` rows run at once; more are worth threads, and go to a Python function with the
+    address of the call, which returns None if all rows are good.
+    """
+    lines = [*load_context(), "%rows0 = add i64 0, -1", f"%enough = icmp eq i64 %nargs, {len(inputs)}"]
+    lines += ["%isoff = load i64, ptr %off", "%ison = icmp eq i64 %isoff, 0", "%right = and i1 %enough, %ison"]
+    lines += ["br i1 %right, label %arg0, label %slow"]
+    for k, shape in enumerate(inputs):
+        lines += check_argument(k, shape, f"arg{k + 1}" if k + 1 < len(inputs) else "count", batch)
+    lines += ["count:"]
+    if batch:
+        rows = f"%rows{len(inputs)}"
+        most = LARGE // (8 * max(1, *map(prod, outputs))) - 1  # larger results have memory of their own
+        lines += [f"%fewer = sub i64 {rows}, 1", f"%some = icmp ult i64 %fewer, {most}"]
+        lines += ["br i1 %some, label %make0, label %slow"]
+    else:
+        rows = "1"
+        lines += ["br label %make0"]
+    lines += make_results(outputs, [rows] * batch)
+    strides = [f"%stride{k}" if batch else "0" for k in range(len(inputs))]
+    lines += ["go:", *_fill_call(rows, strides, outputs)]
+    lines += _run_rows(rows, len(outputs)) if batch else ["%bad = call i64 %run(ptr %call, ptr %ws, i64 0, i64 1)"]
+    lines += [
+        "%isbad = icmp ne i64 %bad, 0",
+        "br i1 %isbad, label %drop, label %give",
+        "give:",
+        *give(len(outputs)),
+        "drop:",
+        *(f"call void %decref(ptr %o{j})" for j in range(len(outputs))),
+        "br label %slow",
+        *decline(len(outputs)),
+    ]
+    call = f"%call = alloca [{ARRAYS + 2 * (len(inputs) + len(outputs))} x i64], align 64"
+    return emit_builtin("entry", [call, *lines], 1 + max(map(len, outputs)))
+
+
+def emit_builtin(name: str, lines: list[str], axes: int) -> str:
+    """A function for CPython; its results have up to so many axes."""
+    body = "\n  ".join([f"%shape = alloca [{axes} x i64], align 64", *lines])
+    return f"define ptr @{name}(ptr %self, ptr %args, i64 %nargs) #0 {{\n  {body}\n}}\n"
+
+
+def load_context() -> list[str]:
+    """The words of the context as values of their names."""
+    lines = [f"%contextp = getelementptr i8, ptr %self, i64 {DATA}", "%context = load ptr, ptr %contextp"]
+    for w, name in enumerate(NAMES):
+        lines += [f"%{name}p = getelementptr ptr, ptr %context, i64 {w}", f"%{name} = load ptr, ptr %{name}p"]
+    return lines
+
+
+def decline(results: int) -> list[str]:
+    """`slow`: return None. `fail{j}`: no memory after j of the results were made; the exception is set."""
+    lines = ["slow:", "call void %incref(ptr %none)", "ret ptr %none"]
+    for j in range(results + 1):
+        lines += [f"fail{j}:", *(f"call void %decref(ptr %o{i})" for i in range(j)), "ret ptr null"]
+    return lines
+
+
+def _run_rows(rows: str, results: int) -> list[str]:
+    """%bad = whether a row is bad, after running few rows here, or handing many to Python and its threads."""
+    return [
+        "%most = ptrtoint ptr %few to i64",
+        f"%isfew = icmp sle i64 {rows}, %most",
+        "br i1 %isfew, label %here, label %there",
+        "here:",
+        f"%badhere = call i64 %run(ptr %call, ptr %ws, i64 0, i64 {rows})",
+        "br label %ran",
+        "there:",
+        "%where = call ptr %integer(ptr %call)",
+        "%nowhere = icmp eq ptr %where, null",
+        f"br i1 %nowhere, label %fail{results}, label %hand",
+        "hand:",
+        "%one = call ptr %newtuple(i64 1)",
+        "%noone = icmp eq ptr %one, null",
+        "br i1 %noone, label %unheard, label %told",
+        "unheard:",
+        "call void %decref(ptr %where)",
+        f"br label %fail{results}",
+        "told:",
+        "%put = call i32 %setitem(ptr %one, i64 0, ptr %where)",  # the tuple takes it
+        "%answer = call ptr %callobject(ptr %many, ptr %one)",
+        "call void %decref(ptr %one)",
+        "%failed = icmp eq ptr %answer, null",
+        f"br i1 %failed, label %fail{results}, label %answered",
+        "answered:",
+        "%fine = icmp eq ptr %answer, %none",
+        "call void %decref(ptr %answer)",
+        "%badthere = select i1 %fine, i64 0, i64 1",
+        "br label %ran",
+        "ran:",
+        "%bad = phi i64 [%badhere, %here], [%badthere, %answered]",
+    ]
+
+
+def _fill_call(rows: str, strides: list[str], outputs: Shapes) -> list[str]:
+    """Write the words of a call: rows, then pointer and stride of each input %x{k} and result %o{j}."""
+    lines = []
+    for word, value in ((COUNT, rows), (STATUS, "0")):
+        lines += [f"%w{word} = getelementptr i64, ptr %call, i64 {word}", f"store i64 {value}, ptr %w{word}"]
+    places = [(f"%x{k}", stride) for k, stride in enumerate(strides)]
+    for j, shape in enumerate(outputs):
+        lines += [f"%od{j} = getelementptr i8, ptr %o{j}, i64 {DATA}", f"%y{j} = load ptr, ptr %od{j}"]
+        places.append((f"%y{j}", str(8 * prod(shape))))
+    for k, (pointer, stride) in enumerate(places):
+        word = ARRAYS + 2 * k
+        lines += [
+            f"%w{word} = getelementptr i64, ptr %call, i64 {word}",
+            f"store ptr {pointer}, ptr %w{word}",
+            f"%w{word + 1} = getelementptr i64, ptr %call, i64 {word + 1}",
+            f"store i64 {stride}, ptr %w{word + 1}",
+        ]
+    return lines
+
+
+def make_results(outputs: Shapes, rows: list[str]) -> list[str]:
+    """From `make0` to `go`: an array %o{j} for each result, one of those kept or a new one; with so many rows."""
+    lines = []
+    for j, shape in enumerate(outputs):
+        then = f"make{j + 1}" if j + 1 < len(outputs) else "go"
+        if not rows and is_kept(shape):
+            lines += _kept_or_new(j, shape, then)
+        else:
+            lines += [f"make{j}:", *_new(j, f"%o{j}", rows, shape, then)]
+    return lines
+
+
+def is_kept(shape: tuple[int, ...]) -> bool:
+    return 0 < 8 * prod(shape) <= KEPT_BYTES
+
+
+def _kept_or_new(j: int, shape: tuple[int, ...], then: str) -> list[str]:
+    """An array %o{j} for result j: one of those kept if it is free, or a new one."""
+    lines = []
+    for k in range(KEPT):
+        lines += [f"make{j}:" if k == 0 else f"make{j}k{k}:"]
+        lines += _if_free(
+            f"{j}k{k}", KEPT * j + k, shape, f"reuse{j}", f"make{j}k{k + 1}" if k + 1 < KEPT else f"fresh{j}"
+        )
+    choices = ", ".join(f"[%kept{j}k{k}, %alike{j}k{k}]" for k in range(KEPT))
+    return [
+        *lines,
+        f"reuse{j}:",
+        f"%again{j} = phi ptr {choices}",
+        f"call void %incref(ptr %again{j})",
+        f"br label %have{j}",
+        f"fresh{j}:",
+        *_new(j, f"%new{j}", [], shape, f"have{j}"),
+        f"have{j}:",
+        f"%o{j} = phi ptr [%again{j}, %reuse{j}], [%new{j}, %fresh{j}]",
+        f"br label %{then}",
+    ]
+
+
+def _if_free(key: str, word: int, shape: tuple[int, ...], then: str, otherwise: str) -> list[str]:
+    """Go to `then` if only we refer to the array %kept{key}, and it is as we made it."""
+
+    def member(name: str, offset: int, kind: str) -> list[str]:
+        place = f"%{name}{key}p = getelementptr i8, ptr %kept{key}, i64 {offset}"
+        return [place, f"%{name}{key} = load {kind}, ptr %{name}{key}p"]
+
+    lines = [
+        f"%kept{key}p = getelementptr ptr, ptr %kept, i64 {word}",
+        f"%kept{key} = load ptr, ptr %kept{key}p",
+        *member("references", REFERENCES, "i32"),
+        *member("weak", WEAK, "ptr"),
+        *member("dtype", DTYPE, "ptr"),
+        *member("rank", RANK, "i32"),
+        *member("flags", FLAGS, "i32"),
+        f"%own{key} = and i32 %flags{key}, {OWN}",
+        f"%free0{key} = icmp eq i32 %references{key}, 1",
+        f"%free1{key} = icmp eq ptr %weak{key}, null",
+        f"%free2{key} = icmp eq ptr %dtype{key}, %float64",
+        f"%free3{key} = icmp eq i32 %rank{key}, {len(shape)}",
+        f"%free4{key} = icmp eq i32 %own{key}, {OWN}",
+        *(f"%all{i}{key} = and i1 %{'all' if i > 1 else 'free'}{i - 1}{key}, %free{i}{key}" for i in range(1, 5)),
+        f"br i1 %all4{key}, label %alike{key}, label %{otherwise}",
+        f"alike{key}:",
+        *member("axes", DIMENSIONS, "ptr"),
+        f"%same0{key} = or i1 true, true",
+    ]
+    for axis, n in enumerate(shape):
+        lines += [
+            f"%axis{axis}{key}p = getelementptr i64, ptr %axes{key}, i64 {axis}",
+            f"%axis{axis}{key} = load i64, ptr %axis{axis}{key}p",
+            f"%is{axis}{key} = icmp eq i64 %axis{axis}{key}, {n}",
+            f"%same{axis + 1}{key} = and i1 %same{axis}{key}, %is{axis}{key}",
+        ]
+    return [*lines, f"br i1 %same{len(shape)}{key}, label %{then}, label %{otherwise}"]
+
+
+def _new(j: int, name: str, rows: list[str], shape: tuple[int, ...], then: str) -> list[str]:
+    """A new array for result j."""
+    lines = []
+    sizes = [*rows, *map(str, shape)]
+    for axis, n in enumerate(sizes):
+        lines += [f"%m{j}x{axis} = getelementptr i64, ptr %shape, i64 {axis}", f"store i64 {n}, ptr %m{j}x{axis}"]
+    return [
+        *lines,
+        "call void %incref(ptr %float64)",  # the array takes it
+        f"{name} = call ptr %newarray(ptr %type, ptr %float64, i32 {len(sizes)}, ptr %shape, "
+        "ptr null, ptr null, i32 0, ptr null)",
+        f"%no{j} = icmp eq ptr {name}, null",
+        f"br i1 %no{j}, label %fail{j}, label %{then}",
+    ]
+
+
+def give(n: int) -> list[str]:
+    """Return the one result, or a tuple of them."""
+    if n == 1:
+        return ["ret ptr %o0"]
+    return [
+        f"%tuple = call ptr %newtuple(i64 {n})",
+        "%notuple = icmp eq ptr %tuple, null",
+        f"br i1 %notuple, label %fail{n}, label %fill",
+        "fill:",
+        *(f"%set{j} = call i32 %setitem(ptr %tuple, i64 {j}, ptr %o{j})" for j in range(n)),
+        "ret ptr %tuple",
+    ]
+
+
+def check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> list[str]:
+    """Argument k is a plain float64 array of this shape: its data is %x{k}. In a batch it may have one more
+    axis in front: then %stride{k} is the step from row to row, else 0; %rows{k+1} is the number of rows so far."""
+    rank = len(shape)
+    lines = [
+        f"arg{k}:",
+        f"%a{k}p = getelementptr ptr, ptr %args, i64 {k}",
+        f"%a{k} = load ptr, ptr %a{k}p",
+        f"%t{k}p = getelementptr i8, ptr %a{k}, i64 {TYPE}",
+        f"%t{k} = load ptr, ptr %t{k}p",
+        f"%ist{k} = icmp eq ptr %t{k}, %type",
+        f"br i1 %ist{k}, label %array{k}, label %slow",
+        f"array{k}:",
+        f"%d{k}p = getelementptr i8, ptr %a{k}, i64 {DTYPE}",
+        f"%d{k} = load ptr, ptr %d{k}p",
+        f"%r{k}p = getelementptr i8, ptr %a{k}, i64 {RANK}",
+        f"%r{k} = load i32, ptr %r{k}p",
+        f"%f{k}p = getelementptr i8, ptr %a{k}, i64 {FLAGS}",
+        f"%f{k} = load i32, ptr %f{k}p",
+        f"%fm{k} = and i32 %f{k}, {PLAIN}",
+        f"%isd{k} = icmp eq ptr %d{k}, %float64",
+        f"%lead{k} = sub i32 %r{k}, {rank}",
+        f"%isr{k} = icmp {'ule' if batch else 'eq'} i32 %lead{k}, {1 if batch else 0}",
+        f"%isf{k} = icmp eq i32 %fm{k}, {PLAIN}",
+        f"%is1{k} = and i1 %isd{k}, %isr{k}",
+        f"%is2{k} = and i1 %is1{k}, %isf{k}",
+        f"br i1 %is2{k}, label %shape{k}, label %slow",
+        f"shape{k}:",
+        f"%s{k}p = getelementptr i8, ptr %a{k}, i64 {DIMENSIONS}",
+        f"%s{k} = load ptr, ptr %s{k}p",
+        f"%skip{k} = sext i32 %lead{k} to i64",
+        f"%inner{k} = getelementptr i64, ptr %s{k}, i64 %skip{k}",
+        f"%same{k}x0 = or i1 true, true",
+    ]
+    for axis, n in enumerate(shape):
+        lines += [
+            f"%n{k}x{axis}p = getelementptr i64, ptr %inner{k}, i64 {axis}",
+            f"%n{k}x{axis} = load i64, ptr %n{k}x{axis}p",
+            f"%is{k}x{axis} = icmp eq i64 %n{k}x{axis}, {n}",
+            f"%same{k}x{axis + 1} = and i1 %same{k}x{axis}, %is{k}x{axis}",
+        ]
+    good = f"%same{k}x{rank}"
+    if batch:
+        lines += [
+            f"%many{k} = icmp eq i32 %lead{k}, 1",
+            f"%stride{k} = select i1 %many{k}, i64 {8 * prod(shape)}, i64 0",
+            f"%axis{k} = select i1 %many{k}, ptr %s{k}, ptr %args",  # an array without axes has no list of them
+            f"%front{k} = load i64, ptr %axis{k}",
+            f"%none{k} = icmp slt i64 %rows{k}, 0",
+            f"%fits{k} = icmp eq i64 %rows{k}, %front{k}",
+            f"%take{k} = or i1 %none{k}, %fits{k}",
+            f"%alone{k} = xor i1 %many{k}, true",
+            f"%agree{k} = or i1 %alone{k}, %take{k}",
+            f"%rows{k + 1} = select i1 %many{k}, i64 %front{k}, i64 %rows{k}",
+            f"%good{k} = and i1 {good}, %agree{k}",
+        ]
+        good = f"%good{k}"
+    lines += [
+        f"%x{k}p = getelementptr i8, ptr %a{k}, i64 {DATA}",
+        f"%x{k} = load ptr, ptr %x{k}p",
+        f"br i1 {good}, label %{then}, label %slow",
+    ]
+    return lines

@@ -1,0 +1,94 @@
+"""One LLVM module: a plan for one lane or a pack, and its driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from featherweight.compiler.llvm.driver import emit_driver
+from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, Lanes, emit_steps
+from featherweight.compiler.llvm.support import attributes, intrinsics, support_in_module
+from featherweight.compiler.native.target import Target
+from featherweight.compiler.plan.plan import Plan
+
+Shapes = list[tuple[int, ...]]
+# of a row that is fetched early, measured: docs/decisions/0009
+LONG, WORK = 4, 24  # cache lines; operations for each of them
+FIRST = 3  # lines, where there is less work
+NEAR = 1 << 15  # bytes; workspace and rows that are in the first cache together
+
+
+@dataclass(frozen=True)
+class Module:
+    """IR text in pieces: what every part of it needs, functions that need nothing else, and the rest, which calls them.
+
+    The rest takes LLVM about twice as long as its length tells.
+    """
+
+    common: str
+    functions: list[str]
+    rest: str
+
+    @property
+    def text(self) -> str:
+        """All in one."""
+        return "".join((self.common, *self.functions, self.rest))
+
+    def parts(self, n: int) -> list[str]:
+        """The same as n modules of about equal size, to be compiled side by side and linked. The first has the rest."""
+        if n == 1:
+            return [self.text]
+        texts: list[list[str]] = [[self.common] for _ in range(n)]
+        texts[0].append(self.rest)
+        sizes = [2 * len(self.rest), *[0] * (n - 1)]
+        for function in sorted(self.functions, key=len, reverse=True):
+            k = sizes.index(min(sizes))
+            sizes[k] += len(function)
+            if k > 0:
+                header = function.partition(" noinline")[0]
+                texts[0].append(header.replace("define internal", "declare", 1) + "\n")
+                function = function.replace("define internal", "define", 1)
+            texts[k].append(function)
+        return ["".join(text) for text in texts]
+
+
+def emit_module(
+    plan: Plan, inputs: Shapes, outputs: Shapes, width: int, target: Target, loop: tuple[int, int, int] | None = None
+) -> Module:
+    """IR with `@run` and `@rows`. The plan's last output is the check.
+
+    With `loop` (how many of the inputs are carry, how many are given for each step, of how much of the carry a history
+    is kept) they repeat the plan.
+    """
+    lanes, native = Lanes(width), Lanes(target.width)
+    in_blocks = [(prod(shape), plan.base["input", k]) for k, shape in enumerate(inputs)]
+    out_blocks, entry = [], 0
+    for shape in outputs:
+        out_blocks.append((prod(shape), entry))
+        entry += prod(shape)
+    early = ("", range(0)) if loop or width == 1 else _early(plan, max(n for n, _ in out_blocks), lanes)
+    places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
+    functions, step = emit_steps(plan, lanes, *early)
+    common = (intrinsics(width, target), attributes(target), ALIAS_METADATA)
+    rest = (
+        support_in_module(width, target),
+        f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
+        "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
+        step,
+        emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs, plan.zero),
+    )
+    return Module("".join(common), functions, "".join(rest))
+
+
+def _early(plan: Plan, longest: int, lanes: Lanes) -> tuple[str, range]:
+    """The function that fetches rows of the longest result while it is computed, and which of their lines [bytes]: all,
+    where there is time for it. Where there is no room for them in the first cache, every other one; the second cache
+    takes lines in pairs."""
+    size = 8 * longest
+    if size <= (LONG - 1) * LINE:
+        return "", range(0)
+    if plan.operations < WORK * -(-size // LINE):
+        return "fetch", range(0, FIRST * LINE, LINE)
+    if plan.size * lanes.bytes + lanes.width * size > NEAR:
+        return "fetch_far", range(0, size, 2 * LINE)
+    return "fetch", range(0, size, LINE)

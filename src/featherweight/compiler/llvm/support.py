@@ -1,0 +1,74 @@
+"""LLVM IR that all kernels call and no plan changes: the support module, one for a width (docs/decisions/0021).
+
+It moves rows into lanes and back, makes sines and cosines, shares rows out to threads. A kernel's module declares these
+functions and is linked against them. No table of one module is referred to in another: calls alone reach any distance.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from featherweight.compiler.llvm.driver import emit_around
+from featherweight.compiler.llvm.elementary import emit_sincos
+from featherweight.compiler.llvm.emit import Lanes, emit_fetch
+from featherweight.compiler.llvm.packing import emit_packing
+from featherweight.compiler.llvm.turns import emit_moves
+from featherweight.compiler.native.target import Target
+
+FLOAT_MODE = {
+    "x86": ("void @llvm.x86.sse.stmxcsr(ptr)", "void @llvm.x86.sse.ldmxcsr(ptr)"),
+    "arm": ("i64 @llvm.aarch64.get.fpcr()", "void @llvm.aarch64.set.fpcr(i64)"),
+}
+
+
+def emit_support(width: int, target: Target) -> str:
+    """IR text of the whole module, for packs of this width."""
+    return intrinsics(width, target) + _functions(width, target) + attributes(target)
+
+
+def support_in_module(width: int, target: Target) -> str:
+    """What stands for the support functions in a kernel's module: their declarations; where modules are not linked
+    against each other, the functions themselves."""
+    if not target.links_modules:
+        return _functions(width, target)
+    return "".join(f"declare {header}\n" for header in headers(_functions(width, target)))
+
+
+def headers(ir: str) -> list[str]:
+    """Result, name and parameters of the functions that can be called from outside."""
+    lines = [line for line in ir.splitlines() if line.startswith("define ") and not line.startswith("define internal ")]
+    return [line.removeprefix("define ").removesuffix(" {") for line in lines]
+
+
+def intrinsics(width: int, target: Target) -> str:
+    """LLVM's own functions, each declared once."""
+    common = (
+        "void @llvm.prefetch.p0(ptr, i32, i32, i32)",
+        "i64 @llvm.fshl.i64(i64, i64, i64)",
+        "i64 @llvm.smax.i64(i64, i64)",
+        "i64 @llvm.smin.i64(i64, i64)",
+    )
+    lines = [f"declare {header}\n" for header in (*common, *FLOAT_MODE[target.arch])]
+    lines += [line for w in (1, width, target.width) for line in Lanes(w).declarations().splitlines(keepends=True)]
+    return "".join(dict.fromkeys(lines))
+
+
+def attributes(target: Target) -> str:
+    """Attributes #0 of all functions."""
+    bits = 64 * target.width
+    return (
+        f'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" '
+        '"no-stack-arg-probe" "frame-pointer"="none" }\n'
+    )
+
+
+@functools.cache
+def _functions(width: int, target: Target) -> str:
+    lanes, native = Lanes(width), Lanes(target.width)
+    return (
+        emit_sincos(lanes, native)
+        + emit_packing(lanes, native)
+        + emit_moves(lanes)
+        + emit_fetch(lanes)
+        + emit_around(lanes, target)
+    )

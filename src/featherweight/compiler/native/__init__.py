@@ -1,0 +1,1 @@
+"""Object code: compiled for this machine, kept on disk, linked and loaded into memory."""

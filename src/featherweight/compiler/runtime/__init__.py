@@ -1,0 +1,1 @@
+"""Kernels and loops at work: arguments, results, memory, threads."""

@@ -1,0 +1,262 @@
+"""Kernel: a traced function as native code, NumPy arrays in, NumPy arrays out.
+
+A kernel is traced when it is first needed, compiled for one lane when it is first called with one
+state and for a pack when it is first called with a batch. Both give the same bits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from featherweight.compiler.llvm.calls import ARRAYS, COUNT, STATUS
+from featherweight.compiler.native.lock import compiling, uncollected
+from featherweight.compiler.native.target import Target, host
+from featherweight.compiler.runtime.arguments import (
+    address_of,
+    as_array,
+    as_rows,
+    batch_shape,
+    checked_out,
+    first_not_finite,
+)
+from featherweight.compiler.runtime.code import Code
+from featherweight.compiler.runtime.interpretation import interpreting
+from featherweight.compiler.runtime.memory import empty
+from featherweight.compiler.runtime.shared import entry_point
+from featherweight.compiler.trace.graph import Graph
+from featherweight.compiler.trace.lanes import Lanes, plain
+from featherweight.compiler.trace.node import Node
+
+if TYPE_CHECKING:
+    from featherweight.compiler.llvm.module import Module
+    from featherweight.compiler.plan.plan import Plan
+
+_log = logging.getLogger("featherweight")
+
+Scalars = list[list[Any]]
+Lift = Callable[[float], Any]
+# function(inputs, lift, mark) -> flat outputs, and a check that is zero where the inputs are good
+Function = Callable[[Scalars, Lift, Callable[[], None]], tuple[Scalars, Any]]
+Written = tuple[Graph, list[int | float]]  # a trace, and the function's results as nodes or numbers
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An input: its name, the shape of one state's value, and that shape in symbols for messages."""
+
+    name: str
+    shape: tuple[int, ...]
+    symbols: str
+    parts: tuple[int, ...] = (0,)  # where the parts of the flattened value begin
+
+
+class Kernel:
+    """A function of scalars, compiled for arrays of them."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[Argument],
+        outputs: Sequence[tuple[int, ...]],
+        function: Function,
+        explain: Callable[[dict[str, np.ndarray]], str],
+        chunk_limit: int | None = None,
+        fingerprint: str | None = None,
+        *,
+        by_trace: bool = False,
+    ) -> None:
+        self.name = name
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self.function = function
+        self.explain = explain  # what is wrong when the check is not zero
+        self.chunk_limit = chunk_limit  # operations in a function; None: as usual
+        self.fingerprint = fingerprint  # everything the function depends on but this package; None: not known
+        self.by_trace = by_trace  # where it is not known, trace and take what was written; else do not cache
+        self.carried = 0  # of a loop: how many of the inputs the first results replace
+        self._plan: Plan | None = None
+        self._written: Written | None = None
+        self._code: dict[int, Code] = {}
+
+    # ---- compiling
+
+    @property
+    def plan(self) -> Plan:
+        """The program, cut and laid out; traced on first use."""
+        with compiling:
+            if self._plan is None:
+                self._plan = uncollected(self._trace)
+            return self._plan
+
+    def _trace(self) -> Plan:
+        from featherweight.compiler.plan.fuse import fuse  # what only compiles is loaded when something is compiled
+        from featherweight.compiler.plan.plan import CHUNK_LIMIT, Input, plan
+
+        graph, entries = self._write()
+        self._written = None  # the plan has all of it
+        program, entries = fuse(graph, entries)
+        inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
+        return plan(program, inputs, entries, self.chunk_limit or CHUNK_LIMIT, self.carried)
+
+    def _write(self) -> Written:
+        """What the function does, and its results as nodes or numbers. It is run once, for key and plan: another time
+        it might do something else."""
+        if self._written is None:
+            graph = Graph()
+            scalars: Scalars = [[graph.input(k, j) for j in range(prod(a.shape))] for k, a in enumerate(self.inputs)]
+            with graph.written():
+                results, check = self.function(scalars, graph.model_constant, graph.mark)
+            entries: list[int | float] = []
+            for value in [*(x for result in results for x in result), check]:
+                number = value.value() if isinstance(value, Node) else float(value)
+                entries.append(value.id if number is None else number)
+            self._written = graph, entries
+            if self.fingerprint is None and self.by_trace:
+                self.fingerprint = f"traced {self.inputs} {self.outputs} {entries} {graph.digest()}"
+        return self._written
+
+    def _key(self) -> str | None:
+        """What the code follows from, beside this package and the machine: as it is known, or as it was traced."""
+        if self.fingerprint is None and self.by_trace:
+            self._write()
+        return self.fingerprint and f"{self.fingerprint} {self.chunk_limit}"
+
+    def module(self, width: int, target: Target) -> Module:
+        """LLVM IR of this kernel, for any target."""
+        from featherweight.compiler.llvm.module import emit_module
+
+        return emit_module(self.plan, [a.shape for a in self.inputs], list(self.outputs), width, target)
+
+    def code(self, width: int) -> Code:
+        """Native code for this many lanes, compiled on first use."""
+        code = self._code.get(width)
+        if code is None:
+            with compiling:
+                code = self._code.get(width)
+                if code is None:
+                    start = time.perf_counter()
+                    code = self._code[width] = uncollected(self._load, width)
+                    seconds = time.perf_counter() - start
+                    if seconds > 1.0 and not code.from_cache:
+                        kept = "the next process finds it in the cache" if self._key() else "for this process alone"
+                        _log.warning("%s: compiled in %.1f s; %s", self.name, seconds, kept)
+        return code
+
+    def _load(self, width: int) -> Code:
+        return Code(width, self._key(), lambda target: (self.plan, self.module(width, target)))
+
+    def entry(self, *, batch: bool) -> Any:
+        """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
+        where there is no such path."""
+        with compiling:
+            from featherweight.compiler.runtime.fastcall import make_entry
+
+            code = self.code(host().width if batch else 1)
+            if code.entry is None:
+                shapes = tuple(a.shape for a in self.inputs)
+                code.entry = make_entry(
+                    entry_point(shapes, self.outputs, batch, host()),
+                    self.name,
+                    code.workspace(),
+                    code.library,
+                    self.outputs,
+                    run=code.library["rows"],
+                    many=code.run_many if batch else None,
+                    few=code.few,
+                )
+            return code.entry
+
+    # ---- calling
+
+    def __call__(self, *values: Any, out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+        """The outputs, for any array-like inputs that broadcast over leading axes."""
+        names = [a.name for a in self.inputs]
+        ranks = [len(a.shape) for a in self.inputs]
+        arrays = [as_array(a.name, v, a.shape, a.symbols) for a, v in zip(self.inputs, values, strict=True)]
+        batch = batch_shape(names, arrays, ranks)
+        place = None if out is None else checked_out(out, batch + self.outputs[0])
+        results = self._results(batch, arrays, place)
+        count = prod(batch)
+        if count == 0:
+            return results if out is None else (out,)
+        if interpreting():
+            bad = self.interpret(arrays, ranks, batch, results)
+        else:
+            bad = self._run([as_rows(a, r, batch) for a, r in zip(arrays, ranks, strict=True)], results, count)
+        if bad:
+            raise ValueError(f"{self.name}: {self._reason(names, arrays, results)}")
+        if place is not None and results[0] is not place:
+            place[...] = results[0]
+        return results if out is None else (out,)
+
+    def _results(
+        self, batch: tuple[int, ...], arrays: list[np.ndarray], out: np.ndarray | None
+    ) -> tuple[np.ndarray, ...]:
+        """Fresh arrays, or `out` itself where rows can be written straight into it."""
+        if out is not None and out.flags.carray and not any(np.may_share_memory(out, a) for a in arrays):
+            return (out,)
+        return tuple(empty(batch + shape) for shape in self.outputs)
+
+    def status(self, *values: Any) -> np.ndarray:
+        """Which rows are refused: bits BAD_INPUT, BAD_RESULT, BAD_CHECK of the driver for each, 0 for good ones."""
+        arrays = [as_array(a.name, v, a.shape, a.symbols) for a, v in zip(self.inputs, values, strict=True)]
+        ranks = [len(a.shape) for a in self.inputs]
+        batch = batch_shape([a.name for a in self.inputs], arrays, ranks)
+        status = np.zeros(batch, dtype=np.uint8)
+        if status.size:
+            rows = [as_rows(a, r, batch) for a, r in zip(arrays, ranks, strict=True)]
+            self._run(rows, self._results(batch, arrays, None), status.size, status)
+        return status
+
+    def _run(
+        self,
+        rows: list[tuple[np.ndarray, int]],
+        results: tuple[np.ndarray, ...],
+        count: int,
+        status: np.ndarray | None = None,
+    ) -> bool:
+        code = self.code(1 if count == 1 else host().width)
+        call = (ctypes.c_int64 * (ARRAYS + 2 * (len(rows) + len(results))))()
+        call[COUNT], call[STATUS] = count, 0 if status is None else address_of(status)
+        places = [(address_of(a), stride) for a, stride in rows]
+        places += [(address_of(r), 8 * prod(shape)) for r, shape in zip(results, self.outputs, strict=True)]
+        for k, (pointer, stride) in enumerate(places):
+            call[ARRAYS + 2 * k], call[ARRAYS + 2 * k + 1] = pointer, stride
+        return code.run_rows(ctypes.addressof(call), count)
+
+    def interpret(
+        self, arrays: list[np.ndarray], ranks: list[int], batch: tuple[int, ...], results: tuple[np.ndarray, ...]
+    ) -> bool:
+        """The same source on NumPy, into `results`; is any number not finite, or an input refused? Several states are
+        `Lanes`, arrays with one entry a state; one state is numbers, which take less time than arrays without axes."""
+        scalars: Scalars = []
+        for array, rank in zip(arrays, ranks, strict=True):
+            flat = array.reshape((*array.shape[: array.ndim - rank], -1))
+            scalars.append([Lanes(flat[..., j]) for j in range(flat.shape[-1])] if batch else list(flat))
+        with np.errstate(all="ignore"):  # what is not finite is found below
+            values, check = self.function(scalars, float, lambda: None)
+        for result, entries in zip(results, values, strict=True):
+            flat = result.reshape((*batch, -1))
+            if not batch:
+                flat[:] = entries
+                continue
+            for j, x in enumerate(entries):
+                flat[..., j] = plain(x)
+        finite = all(np.isfinite(a).all() for a in (*arrays, *results))
+        return not finite or bool(np.any(plain(check)))
+
+    def _reason(self, names: list[str], arrays: list[np.ndarray], results: tuple[np.ndarray, ...]) -> str:
+        """Why a row was refused."""
+        reason = first_not_finite(names, arrays) or self.explain(dict(zip(names, arrays, strict=True)))
+        if reason:
+            return reason
+        bad = first_not_finite(["the result"], [results[0]]) or "a number on the way is infinite"
+        return f"{bad.split(';')[0]}; the inputs are too large, or the mass matrix is singular there"

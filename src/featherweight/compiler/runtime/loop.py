@@ -1,0 +1,270 @@
+"""A loop in native code: one traced step, run many times on a carry that stays in the lanes.
+
+The carry (positions, velocities, whatever a step hands to the next) is packed once, and what is wanted of it is
+written out every so many steps. A lane never sees another, so results do not depend on the batch.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from featherweight.compiler.llvm.calls import ARRAYS, COUNT
+from featherweight.compiler.native.target import Target, host
+from featherweight.compiler.runtime.arguments import address_of
+from featherweight.compiler.runtime.code import Code
+from featherweight.compiler.runtime.interpretation import interpreting
+from featherweight.compiler.runtime.kernel import Argument, Function, Kernel
+
+if TYPE_CHECKING:
+    from featherweight.compiler.llvm.module import Module
+
+INTERPRETED = 1e9  # operations that take about as long as a step on NumPy
+FEW = 64  # rows that one thread steps sooner than several
+_AT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # a function of an address; releases the interpreter lock
+
+
+class Loop:
+    """step(carry, given, constants) -> carry', records; traced once, compiled and kept on disk like any kernel, under
+    its fingerprint or, where a user's function is in it, under what was traced.
+
+    `carry` goes from step to step, `given` has new rows for every step, `constants` hold for all steps. The history of
+    the first `recorded` parts of the carry can be kept, of the others only what they are at the end. `one_by_one`: on
+    NumPy, a step takes one row at a time, for it has a function inside that makes arrays of its numbers.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        carry: Sequence[Argument],
+        given: Sequence[Argument],
+        constants: Sequence[Argument],
+        records: Sequence[tuple[int, ...]],
+        function: Function,
+        recorded: int,
+        fingerprint: str | None = None,
+        *,
+        one_by_one: bool = False,
+    ) -> None:
+        outputs = [*(a.shape for a in carry), *records]
+        inputs = [*carry, *given, *constants]
+        self.kernel = _LoopKernel(name, inputs, outputs, function, lambda _: "", fingerprint=fingerprint, by_trace=True)
+        self.kernel.sizes = len(carry), len(given), recorded
+        self.kernel.carried = len(carry)
+        self._one_by_one = one_by_one
+
+    def run(
+        self,
+        carry: Sequence[np.ndarray],
+        given: Sequence[np.ndarray],
+        constants: Sequence[np.ndarray],
+        states: Sequence[np.ndarray],
+        records: Sequence[np.ndarray],
+        steps: int,
+        every: int,
+    ) -> None:
+        """Run so many steps and write down every so many; `every` divides `steps`.
+
+        Takes rows (count, n) of the carry, (count, steps, n) of what is given, (count or 1, n) of constants. Writes
+        the carry at the beginning and after every so many steps into `states`, (count, steps // every + 1, n), or
+        (count, n) for what is not recorded, and the records of the steps that begin there into (count, steps // every,
+        n). They may be parts of larger arrays as long as a row is in one piece, and the carry may be a part of them.
+        """
+        count = len(carry[0])
+        if not count:
+            return
+        call = self.call(carry, given, constants, states, records, steps, every)
+        if interpreting():
+            self.interpret(call)
+        else:
+            self.code(count).run_rows(call.address, count, repeated=steps)
+
+    def interpret(self, call: Call) -> None:
+        """The same on NumPy: the step's source line by line, once for all rows. Inputs may be parts of results."""
+        count = len(call.carry[0])
+        if self._one_by_one and count > 1:
+            for row in range(count):
+                self.interpret(call.row(row))
+            return
+        carry = [np.array(c) for c in call.carry]
+        sizes = [prod(shape) for shape in self.kernel.outputs]
+        recorded = self.kernel.sizes[2]
+        for k in range(call.steps + 1):
+            at, kept = k // call.every, k % call.every == 0
+            if kept:
+                for states, now in zip(call.states[:recorded], carry, strict=False):
+                    states[:, at] = now
+            if k == call.steps:
+                break
+            rows = [*carry, *(given[:, k] for given in call.given), *call.constants]
+            results = [np.empty((count, n)) for n in sizes]
+            if count > 1:
+                self.kernel.interpret(rows, [1] * len(rows), (count,), tuple(results))
+            else:
+                self.kernel.interpret([row[0] for row in rows], [1] * len(rows), (), tuple(r[0] for r in results))
+            if kept:
+                for record, new in zip(call.records, results[len(carry) :], strict=True):
+                    record[:, at] = new.reshape(record[:, at].shape)
+            carry = results[: len(carry)]
+        for states, now in zip(call.states[recorded:], carry[recorded:], strict=True):
+            states[...] = now
+
+    def program(self) -> str:
+        """The step as a text, the same in every process."""
+        return self.kernel.module(1, host()).text
+
+    def code(self, count: int) -> Code:
+        """Native code for so many rows."""
+        return self.kernel.code(1 if count == 1 else host().width)
+
+    def cost(self, count: int) -> float:
+        """Operations of a step of one row, roughly; a step on NumPy takes as long as very many."""
+        return INTERPRETED if interpreting() else self.code(count).cost
+
+    def call(
+        self,
+        carry: Sequence[np.ndarray],
+        given: Sequence[np.ndarray],
+        constants: Sequence[np.ndarray],
+        states: Sequence[np.ndarray],
+        records: Sequence[np.ndarray],
+        steps: int,
+        every: int,
+    ) -> Call:
+        """What `run` takes, as native code wants it."""
+        return Call(carry, given, constants, states, records, steps, every)
+
+
+class Call:
+    """The arrays of a call, and the words that say to native code where they are; the last word counts how often
+    `Stepper` has used it."""
+
+    def __init__(
+        self,
+        carry: Sequence[np.ndarray],
+        given: Sequence[np.ndarray],
+        constants: Sequence[np.ndarray],
+        states: Sequence[np.ndarray],
+        records: Sequence[np.ndarray],
+        steps: int,
+        every: int,
+    ) -> None:
+        self.carry, self.given, self.constants, self.states, self.records = carry, given, constants, states, records
+        self.steps, self.every = steps, every
+        count = len(carry[0])
+        arrays = [*carry, *given, *constants, *states, *records]
+        self._words = words = (ctypes.c_int64 * (ARRAYS + 2 * len(arrays) + 3))()
+        words[COUNT] = count
+        for k, array in enumerate(arrays):
+            words[ARRAYS + 2 * k] = address_of(array)
+            words[ARRAYS + 2 * k + 1] = 0 if len(array) == 1 and count > 1 else array.strides[0]
+        words[ARRAYS + 2 * len(arrays)], words[ARRAYS + 2 * len(arrays) + 1] = steps, every
+
+    def row(self, k: int) -> Call:
+        """The call for one row alone."""
+
+        def own(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+            return [array if len(array) == 1 else array[k : k + 1] for array in arrays]
+
+        carry, given, constants = own(self.carry), own(self.given), own(self.constants)
+        return Call(carry, given, constants, own(self.states), own(self.records), self.steps, self.every)
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self._words)
+
+    @property
+    def steps_made(self) -> int:
+        """Of one row, step by step."""
+        return self._words[-1]
+
+    @steps_made.setter
+    def steps_made(self, n: int) -> None:
+        self._words[-1] = n
+
+
+def stepper(loop: Loop, count: int) -> Stepper | InterpretedStepper:
+    return InterpretedStepper(loop, count) if interpreting() else Stepper(loop, count)
+
+
+class Stepper:
+    """Steps of a loop one by one, with the arrays of a call. Those of one row it follows: after a step they point to
+    the next rows of the history. Those of many stay where they are."""
+
+    def __init__(self, loop: Loop, count: int) -> None:
+        self._count, self._code = count, loop.code(count)
+        library, workspace = self._code.library, self._code.workspace()
+        self._places = (ctypes.c_int64 * 2)(0, address_of(workspace))
+        self._keep = workspace
+        self._once = _AT(library["once"])
+        self.from_python: Any = None  # given -> copies of the new state; None for what is not a plain array
+        if "from_python" in self._code.symbols:
+            from featherweight.compiler.runtime.fastcall import make_entry
+
+            states = tuple(a.shape for a in loop.kernel.inputs[: loop.kernel.sizes[2]])
+            address = library["from_python"]
+            self.from_python = make_entry(address, "step", workspace, library, states, places=self._places)
+
+    def use(self, call: Call) -> None:
+        """Go on with the arrays of this call."""
+        self._places[0] = call.address
+        self._call = call
+
+    def step(self) -> None:
+        """One step with what stands in the arrays of the call; the interpreter lock is released."""
+        if self._count > FEW:
+            self._code.run_rows(self._call.address, self._count)
+        else:
+            self._once(ctypes.addressof(self._places))
+
+
+class InterpretedStepper:
+    """The same on NumPy."""
+
+    from_python: Any = None
+
+    def __init__(self, loop: Loop, count: int) -> None:
+        self._loop, self._count = loop, count
+
+    def use(self, call: Call) -> None:
+        self._call = call
+
+    def step(self) -> None:
+        call, recorded = self._call, self._loop.kernel.sizes[2]
+        if self._count > 1:
+            self._loop.interpret(call)
+            return
+        k = call.steps_made
+        now = [states[:, k] for states in call.states[:recorded]]
+        after = [states[:, k : k + 2] for states in call.states[:recorded]]
+        records = [record[:, k : k + 1] for record in call.records]
+        carry, states = [*now, *call.carry[recorded:]], [*after, *call.states[recorded:]]
+        self._loop.interpret(self._loop.call(carry, call.given, call.constants, states, records, 1, 1))
+        call.steps_made = k + 1
+
+
+class _LoopKernel(Kernel):
+    """A kernel whose driver repeats the step."""
+
+    sizes: tuple[int, int, int]
+
+    def module(self, width: int, target: Target) -> Module:
+        from featherweight.compiler.llvm.module import emit_module
+
+        shapes = [a.shape for a in self.inputs]
+        return emit_module(self.plan, shapes, list(self.outputs), width, target, loop=self.sizes)
+
+    def _load(self, width: int) -> Code:
+        from featherweight.compiler.llvm.stepping import steps_from_python
+
+        key = self._key()
+        key = key and f"loop {self.sizes} {key}"
+        symbols = ("once", "from_python") if steps_from_python(width, self.sizes) else ("once",)
+        return Code(width, key, lambda target: (self.plan, self.module(width, target)), symbols)
+
+    def __call__(self, *values: Any, out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+        raise NotImplementedError("a loop is run by Loop.run")

@@ -1,0 +1,266 @@
+"""The trace: a hash-consed graph of scalar operations, folded while it is built.
+
+An algorithm that runs on `Node`s writes down what it does. Structure is known while tracing,
+so zeros and ones vanish, equal expressions are one node, and what is left is the work that
+depends on the state. A node's arguments always have smaller numbers than the node itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+import struct
+import threading
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featherweight.compiler.trace.node import CONSTANTS, Condition, Node, other_trace
+
+LEAVES = frozenset(("input", "constant", "table", "carry", "undefined"))
+NUMBERED = frozenset(("result", "lookup"))  # one argument, and a number that is no node
+COMPARISONS = frozenset(("lt", "le", "eq"))
+LOGIC = frozenset(("and", "or", "not"))
+FOLD: dict[str, Callable[..., float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": lambda x, y: x / y if y else math.nan,
+    "neg": operator.neg,
+    "reciprocal": lambda x: 1.0 / x if x else math.nan,
+}
+BOOLEANS = COMPARISONS | LOGIC
+LARGEST_LOOKUP = 1 << 20  # entries
+DONE = -1  # number of the last of a repeat's carry: whether a lane is done
+_now = threading.local()
+
+
+def operands(op: str, args: tuple) -> tuple[int, ...]:
+    """Those of a node's arguments that are nodes."""
+    if op in LEAVES:
+        return ()
+    return args[:1] if op in NUMBERED else args
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A loop in the trace: what is tested before each turn, and what a turn does, are scopes of their own.
+
+    Its node has the arguments (first values, next values), each of them `size` numbers and, last, whether the lane is
+    done; leaf ("carry", (number, k)) is the k-th of them in a turn, k = DONE the last of them, and node
+    ("result", (node, k)) the k-th after the last turn.
+    """
+
+    number: int
+    test: int
+    body: int
+    size: int
+    at_most: int
+
+
+class Graph:
+    """Operations in the order they were traced; `op[i]`, `args[i]`, `region[i]` describe node i."""
+
+    def __init__(self) -> None:
+        self.op: list[str] = []
+        self.args: list[tuple] = []
+        self.region: list[int] = []
+        self.table: list[float] = []  # values of the model constants
+        self.repeats: dict[int, Repeat] = {}  # by node
+        self.lookups: list[bytes] = []  # tables of numbers that can be indexed
+        self.scope_of: list[int] = [0]  # of each region
+        self.parent: list[int] = [0]  # of each scope; 0 is the outermost
+        self._known: dict[tuple, Node] = {}
+        self._own: list[tuple] = []  # keys that were added in the scope that is open
+        self._begun = 0  # repeats
+        self._done: Condition | None = None  # in the repeat that is open: which lanes are done
+        self._region = 0
+        self._scope = 0
+
+    @contextmanager
+    def written(self) -> Iterator[Graph]:
+        """While this is the trace that is being written."""
+        before, _now.graph = Graph.tracing(), self
+        try:
+            yield self
+        finally:
+            _now.graph = before
+
+    @staticmethod
+    def tracing() -> Graph | None:
+        """The trace that is being written in this thread."""
+        return getattr(_now, "graph", None)
+
+    def mark(self) -> None:
+        """Begin a new region: code that may become a function of its own."""
+        self._region = len(self.scope_of)
+        self.scope_of.append(self._scope)
+
+    def weave(self) -> Callable[[Hashable], None]:
+        """Like `mark`, but by name: a region that was begun before, in this scope, goes on."""
+        regions: dict[tuple, int] = {}
+
+        def mark(name: Hashable) -> None:
+            key = self._scope, name
+            if key not in regions:
+                self.mark()
+                regions[key] = self._region
+            self._region = regions[key]
+
+        return mark
+
+    def input(self, array: int, position: int) -> Node:
+        """Leaf: entry `position` of input array number `array`."""
+        return self._node("input", (array, position))
+
+    def constant(self, value: float) -> Node:
+        """Leaf: a literal number, equal literals are one node."""
+        return self._node("constant", (struct.pack("<d", value),))
+
+    def model_constant(self, value: float) -> Node | float:
+        """Leaf: a number of the robot. It keeps its identity, so that equal limbs stay equal in
+        structure whatever their numbers are; only 0 and ±1 are structure themselves."""
+        if value in (0.0, 1.0, -1.0):
+            return float(value)
+        self.table.append(float(value))
+        return self._node("table", (len(self.table) - 1,))
+
+    def _node(self, op: str, args: tuple) -> Node:
+        key = (op, args)
+        node = self._known.get(key)
+        if node is None:
+            node = self._known[key] = Node(self, len(self.op))
+            if op not in LEAVES:
+                self._own.append(key)
+            self.op.append(op)
+            self.args.append(args)
+            self.region.append(self._region)
+        return node
+
+    def _binary(self, op: str, a: int, b: int) -> Node:
+        """A sum, difference, product or quotient. The order stays as written: fused operations are chosen by
+        it, never by node numbers. Of two constants the result is a constant."""
+        if self.op[a] in CONSTANTS and self.op[b] in CONSTANTS:
+            return self._folded(op, a, b)
+        if op in ("add", "mul"):
+            node = self._known.get((op, (b, a)))
+            if node is not None:
+                return node
+        return self._node(op, (a, b))
+
+    def _folded(self, op: str, *args: int) -> Node:
+        """A constant made of constants: it has an identity of its own too."""
+        node = self._known.get((op, args))
+        if node is None:
+            self.table.append(FOLD[op](*(Node(self, a).value() for a in args)))
+            node = self._known[op, args] = self._node("table", (len(self.table) - 1,))
+        return node
+
+    def lift(self, value: Any) -> Node:
+        """A node for a number."""
+        if type(value) is Node:
+            if value.graph is not self:
+                raise other_trace()
+            return value
+        if type(value) is Condition:
+            raise TypeError("a condition is not a number; use featherweight.scalar.where(condition, 1.0, 0.0)")
+        return self.constant(float(value))
+
+    def digest(self) -> str:
+        """A hash of all that was written down: equal for equal programs, and in every process."""
+        digest = hashlib.sha256()
+        for part in (self.op, self.args, self.region, self.repeats, self.scope_of, self.parent):
+            digest.update(repr(part).encode())
+        for data in (struct.pack(f"<{len(self.table)}d", *self.table), *self.lookups):
+            digest.update(len(data).to_bytes(8, "little") + data)
+        return digest.hexdigest()
+
+    # ---- structured operations
+
+    def repeat(
+        self,
+        body: Callable[[list[Any]], Sequence[Any]],
+        carry: Sequence[Any] | None,
+        until: Callable[[list[Any]], Any],
+        at_most: int,
+    ) -> list[Any]:
+        """carry = body(carry) until until(carry) holds, at most so many times, in each lane for itself.
+
+        Without a carry, what the body returns is left undefined in lanes that are done before the first turn.
+        """
+        number, size = self._begun, len(carry or ())
+        self._begun += 1
+        values = [self._node("carry", (number, k)) for k in range(size)]
+        outside, keys, enclosing = self._scope, self._own, self._done
+        frozen: Any = False if enclosing is None else enclosing
+        try:
+            self._own = []
+            test = self._open(outside)
+            ends = until(list(values))
+            if not isinstance(ends, (Condition, bool, np.bool_)):
+                raise TypeError(f"repeat: expected until to return a condition, got {type(ends).__name__}")
+            before = Condition(self, self._node("carry", (number, DONE)).id)
+            done = before | (bool(ends) if isinstance(ends, np.bool_) else ends)
+            if not isinstance(done, Condition):  # known to end before the first turn
+                return list(carry or ())
+            self._done = done
+            inside = self._open(test)
+            after = [self.lift(x) for x in body(list(values))]
+            if carry is not None and len(after) != size:
+                raise ValueError(
+                    f"repeat: expected the body to return {size} values, as it was given, got {len(after)}"
+                )
+            if carry is not None:
+                after = [self._kept(done, old, new, inside) for old, new in zip(values, after, strict=True)]
+        finally:
+            for key in self._own:
+                del self._known[key]
+            self._own, self._scope, self._done = keys, outside, enclosing
+            self.mark()
+        first = [self.lift(x).id for x in carry] if carry is not None else [self._node("undefined", ()).id] * len(after)
+        first.append(self.constant(0.0).id if frozen is False else frozen.id)
+        node = self._node("repeat", (*first, *(x.id for x in after), done.id))
+        self.repeats[node.id] = Repeat(number, test, inside, len(after), at_most)
+        return [self._node("result", (node.id, k)) for k in range(len(after))]
+
+    @contextmanager
+    def only_where(self, condition: Condition) -> Iterator[None]:
+        """While this is open, repeats begin with all lanes done but those for which the condition holds."""
+        before, stopped = self._done, ~condition
+        both = stopped if before is None else before | stopped
+        self._done = both if isinstance(both, Condition) else stopped
+        try:
+            yield
+        finally:
+            self._done = before
+
+    def _kept(self, done: Condition, old: Node, new: Node, scope: int) -> Node:
+        """The next value of a carry, old in lanes that are done; put where the new one is made."""
+        if new is old:
+            return old
+        here = self._region
+        if self.op[new.id] not in LEAVES and self.scope_of[self.region[new.id]] == scope:
+            self._region = self.region[new.id]
+        node = done.select(old, new)
+        self._region = here
+        return node
+
+    def _open(self, parent: int) -> int:
+        """A new scope."""
+        self._scope = len(self.parent)
+        self.parent.append(parent)
+        self.mark()
+        return self._scope
+
+    def lookup(self, table: np.ndarray, index: Node) -> Node:
+        """Entry ⌊index⌋ of a table of numbers, the first or last one if there is none."""
+        if table.size > LARGEST_LOOKUP:
+            raise ValueError(f"table: expected at most {LARGEST_LOOKUP} numbers, got {table.size}")
+        data = table.tobytes()
+        if data not in self.lookups:
+            self.lookups.append(data)
+        return self._node("lookup", (index.id, self.lookups.index(data)))

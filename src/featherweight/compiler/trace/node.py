@@ -1,0 +1,296 @@
+"""Scalars that are not numbers yet: arithmetic on them is written down in a graph."""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from featherweight.compiler.trace import exponential
+
+if TYPE_CHECKING:
+    from featherweight.compiler.trace.graph import Graph
+
+CONSTANTS = frozenset(("constant", "table"))
+KNOWN = {"sqrt": math.sqrt, "sin": math.sin, "cos": math.cos}
+
+
+class Node:
+    """A scalar that is not a number yet: arithmetic on it adds operations to the trace."""
+
+    __slots__ = ("graph", "id")
+    __array_ufunc__ = None  # NumPy scalars leave the arithmetic to us
+
+    def __init__(self, graph: Graph, id: int) -> None:
+        self.graph = graph
+        self.id = id
+
+    def _unary(self, op: str) -> Node:
+        g = self.graph
+        return g._folded(op, self.id) if g.op[self.id] in CONSTANTS else g._node(op, (self.id,))
+
+    def _is(self, op: str) -> bool:
+        return self.graph.op[self.id] == op
+
+    def value(self) -> float | None:
+        """The number of a constant leaf, None for everything else."""
+        op, args = self.graph.op[self.id], self.graph.args[self.id]
+        if op == "table":
+            return self.graph.table[args[0]]
+        return struct.unpack("<d", args[0])[0] if op == "constant" else None
+
+    def _arg(self, k: int) -> Node:
+        return Node(self.graph, self.graph.args[self.id][k])
+
+    def _each(self, array: np.ndarray, op: Callable[[Any, Any], Any]) -> np.ndarray:
+        """With every entry of an array, as NumPy does for numbers."""
+        result = np.empty(array.shape, dtype=object)
+        for index in np.ndindex(array.shape):
+            result[index] = op(self, array[index])
+        return result
+
+    def sin(self) -> Any:
+        """For np.sin of an array of traced values."""
+        return self.unary("sin")
+
+    def cos(self) -> Any:
+        """For np.cos of an array of traced values."""
+        return self.unary("cos")
+
+    def sqrt(self) -> Any:
+        """For np.sqrt of an array of traced values."""
+        return self.unary("sqrt")
+
+    def exp(self) -> Any:
+        """For np.exp of an array of traced values, and so on."""
+        return self._elementary("exp")
+
+    def log(self) -> Any:
+        return self._elementary("log")
+
+    def tanh(self) -> Any:
+        return self._elementary("tanh")
+
+    def _elementary(self, name: str) -> Any:
+        """A function that is a program of several operations; of a known number, the number."""
+        value = self.value()
+        return getattr(exponential, name)(self) if value is None else float(getattr(np, name)(value))
+
+    def __add__(self, other: Any) -> Any:
+        g = self.graph
+        if type(other) is not Node:
+            if type(other) is np.ndarray:
+                return self._each(other, operator.add)
+            if other == 0:
+                return self
+        other = g.lift(other)
+        if g.op[other.id] == "neg":
+            return self - other._arg(0)
+        if g.op[self.id] == "neg":
+            return other - self._arg(0)
+        return g._binary("add", self.id, other.id)
+
+    def __radd__(self, other: Any) -> Any:
+        if type(other) is np.ndarray:
+            return self._each(other, operator.add)
+        if other == 0:
+            return self
+        return self.graph.lift(other) + self
+
+    def __sub__(self, other: Any) -> Any:
+        g = self.graph
+        if type(other) is not Node:
+            if type(other) is np.ndarray:
+                return self._each(other, operator.sub)
+            if other == 0:
+                return self
+        other = g.lift(other)
+        if self.id == other.id:
+            return 0.0
+        if g.op[other.id] == "neg":
+            return self + other._arg(0)
+        if g.op[self.id] == "neg":
+            return -(self._arg(0) + other)
+        return g._binary("sub", self.id, other.id)
+
+    def __rsub__(self, other: Any) -> Any:
+        if type(other) is np.ndarray:
+            return self._each(other, lambda x, y: y - x)
+        if other == 0:
+            return -self
+        return self.graph.lift(other) - self
+
+    def __mul__(self, other: Any) -> Any:
+        g = self.graph
+        if type(other) is not Node:
+            if type(other) is np.ndarray:
+                return self._each(other, operator.mul)
+            if other == 0:
+                return 0.0
+            if other == 1:
+                return self
+            if other == -1:
+                return -self
+        other = g.lift(other)
+        op = g.op
+        if op[self.id] == "neg":
+            return -(self._arg(0) * other)
+        if op[other.id] == "neg":
+            return -(self * other._arg(0))
+        if op[self.id] == "reciprocal" and g.args[self.id][0] == other.id:
+            return 1.0
+        if op[other.id] == "reciprocal" and g.args[other.id][0] == self.id:
+            return 1.0
+        return g._binary("mul", self.id, other.id)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
+
+    def __truediv__(self, other: Any) -> Any:
+        if type(other) is not Node:
+            if type(other) is np.ndarray:
+                return self._each(other, operator.truediv)
+            if other == 1:
+                return self
+            if other == -1:
+                return -self
+        other = self.graph.lift(other)
+        if self.id == other.id:
+            return 1.0
+        if other._is("neg"):
+            return -(self / other._arg(0))
+        return self.graph._binary("div", self.id, other.id)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if type(other) is np.ndarray:
+            return self._each(other, lambda x, y: y / x)
+        if other == 0:
+            return 0.0
+        if self._is("neg"):
+            return -(other / self._arg(0))
+        if other == 1:
+            return self._unary("reciprocal")
+        return self.graph.lift(other) / self
+
+    def __neg__(self) -> Node:
+        if self._is("neg"):
+            return self._arg(0)
+        return self._unary("neg")
+
+    def __pos__(self) -> Node:
+        return self
+
+    def __pow__(self, exponent: int) -> Any:
+        if exponent == 2:
+            return self * self
+        raise TypeError(f"a traced value can only be raised to the power 2, not {exponent!r}; write out the product")
+
+    def __abs__(self) -> Node:
+        return self.graph._node("abs", (self.id,))
+
+    def unary(self, op: str) -> Any:
+        """sqrt, sin, cos: `op` of this value; of a known number, the number."""
+        value = self.value()
+        if value is not None and op in KNOWN:
+            return KNOWN[op](value)
+        return self.graph._node(op, (self.id,))
+
+    def binary(self, op: str, other: Any) -> Node:
+        """min, max: `op` of this value and another."""
+        return self.graph._node(op, (self.id, self.graph.lift(other).id))
+
+    def __lt__(self, other: Any) -> Condition:
+        return self._compare("lt", other)
+
+    def __le__(self, other: Any) -> Condition:
+        return self._compare("le", other)
+
+    def __gt__(self, other: Any) -> Condition:
+        return self.graph.lift(other)._compare("lt", self)
+
+    def __ge__(self, other: Any) -> Condition:
+        return self.graph.lift(other)._compare("le", self)
+
+    def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
+        return self._compare("eq", other)
+
+    def __ne__(self, other: Any) -> Condition:  # type: ignore[override]
+        return ~self._compare("eq", other)
+
+    __hash__ = object.__hash__
+
+    def _compare(self, op: str, other: Any) -> Condition:
+        return Condition(self.graph, self.binary(op, other).id)
+
+    def __bool__(self) -> NoReturn:
+        raise _no_truth_value()
+
+    def __float__(self) -> NoReturn:
+        frame = sys._getframe(1)
+        raise TypeError(
+            f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value is not a number yet; "
+            "use featherweight.scalar (sin, cos, sqrt, where …) in place of math or numpy"
+        )
+
+    def __repr__(self) -> str:
+        return f"<traced {self.graph.op[self.id]} {self.id}>"
+
+
+class Condition:
+    """A comparison of traced values: true in some lanes, false in others. Combine with & | ~."""
+
+    __slots__ = ("graph", "id")
+    __array_ufunc__ = None
+
+    def __init__(self, graph: Graph, id: int) -> None:
+        self.graph = graph
+        self.id = id
+
+    def __and__(self, other: Condition | bool) -> Condition | bool:
+        if isinstance(other, (bool, np.bool_)):
+            return self if other else False
+        return self._combined("and", other)
+
+    def __or__(self, other: Condition | bool) -> Condition | bool:
+        if isinstance(other, (bool, np.bool_)):
+            return True if other else self
+        return self._combined("or", other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Condition:
+        return Condition(self.graph, self.graph._node("not", (self.id,)).id)
+
+    def _combined(self, op: str, other: Condition) -> Condition:
+        if other.graph is not self.graph:
+            raise other_trace()
+        return Condition(self.graph, self.graph._node(op, (self.id, other.id)).id)
+
+    def select(self, if_true: Any, if_false: Any) -> Node:
+        """`if_true` where this holds, else `if_false`."""
+        g = self.graph
+        return g._node("select", (self.id, g.lift(if_true).id, g.lift(if_false).id))
+
+    def __bool__(self) -> NoReturn:
+        raise _no_truth_value()
+
+    def __repr__(self) -> str:
+        return f"<traced {self.graph.op[self.id]} {self.id}>"
+
+
+def other_trace() -> TypeError:
+    return TypeError("a traced value was kept from an earlier trace; compute it anew inside the function")
+
+
+def _no_truth_value() -> TypeError:
+    frame = sys._getframe(2)
+    return TypeError(
+        f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value has no truth value yet, because this code "
+        "becomes a program for any state; use featherweight.scalar.where(condition, a, b) in place of if, "
+        "and & | ~ in place of and, or, not"
+    )
