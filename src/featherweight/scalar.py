@@ -6,13 +6,15 @@ Arithmetic works on all of them by itself. These are the functions that need to 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from featherweight.compiler import Condition, Graph, Lanes, Node, plain
+from featherweight.compiler.trace.nesting import Nesting, flattened, rows
+from featherweight.compiler.trace.nesting import structural as structural
 
 LARGEST_EXP = math.log(np.finfo(float).max)  # beyond, e^x is infinite
 
@@ -92,30 +94,44 @@ def where(condition: Any, if_true: Any, if_false: Any) -> Any:
     return sympy.Piecewise((if_true, condition), (if_false, True))
 
 
-def repeat(
-    body: Callable[[list[Any]], Sequence[Any]],
-    carry: Sequence[Any],
-    *,
-    until: Callable[[list[Any]], Any],
-    at_most: int,
-) -> list[Any]:
+def repeat(body: Callable[[Any], Any], carry: Any, *, until: Callable[[Any], Any], at_most: int) -> Any:
     """carry = body(carry), until `until(carry)` holds, at most so many times; a loop in native code when it is traced.
 
     `until` is asked before each turn. Each state of a batch stops for itself and keeps the values it had then, so that
     it does not matter which others are in the batch.
 
     Args:
-        body: from the values of one turn to those of the next, as many.
-        carry: the first values.
+        body: from the values of one turn to those of the next, nested alike.
+        carry: the first values: scalars in lists, tuples, dictionaries or frozen dataclasses, nested as you like.
         until: whether a state is done.
         at_most: number of turns after which all stop.
     """
     if isinstance(at_most, bool) or not isinstance(at_most, (int, np.integer)) or at_most < 1:
         raise ValueError(f"at_most: expected a whole number of turns > 0, got {at_most!r}")
+    values, nesting = flattened(rows(carry))
+
+    def next_values(values: list[Any]) -> list[Any]:
+        after, found = flattened(rows(body(nesting.build(values))))
+        if found.looks != nesting.looks:
+            expected, got = (f"{n.size} values" for n in (nesting, found))
+            if expected == got:
+                expected, got = f"values nested like {nesting.looks}", found.looks
+            raise ValueError(f"repeat: expected the body to return {expected}, as it was given, got {got}")
+        return after
+
+    def ends(values: list[Any]) -> Any:
+        return until(nesting.build(values))
+
     graph = Graph.tracing()
     if graph is not None:
-        return graph.repeat(body, carry, until, int(at_most))
-    values = list(carry)
+        return nesting.build(graph.repeat(next_values, values, ends, int(at_most)))
+    return nesting.build(_repeated(next_values, values, ends, at_most))
+
+
+def _repeated(
+    body: Callable[[list[Any]], list[Any]], values: list[Any], until: Callable[[list[Any]], Any], at_most: int
+) -> list[Any]:
+    """The loop on numbers."""
     done: Any = False
     for _ in range(at_most):
         ends = until(values)
@@ -124,15 +140,13 @@ def repeat(
         done = done | ends
         if np.all(done):
             break
-        after = list(body(values))
-        if len(after) != len(values):
-            raise ValueError(f"repeat: expected the body to return {len(values)} values, got {len(after)}")
+        after = body(values)
         values = [where(done, x, y) if isinstance(done, np.ndarray) else y for x, y in zip(values, after, strict=True)]
     return values
 
 
-def when(condition: Any, body: Callable[[], Sequence[Any]], otherwise: Sequence[Any] | None) -> list[Any]:
-    """The values of `body()` where the condition holds, else `otherwise`, as many.
+def when(condition: Any, body: Callable[[], Any], otherwise: Any) -> Any:
+    """The values of `body()` where the condition holds, else `otherwise`, nested alike.
 
     Unlike with `where`, the body is only run if the condition holds for some state of a pack, so that a foot in the air
     does not cost a contact. If `otherwise` is None the values are undefined where the condition does not hold.
@@ -153,18 +167,20 @@ def known(x: Any) -> bool:
     return Graph.tracing() is not None and not isinstance(x, Node)
 
 
-def _undefined_unless(condition: Any, body: Callable[[], Sequence[Any]]) -> list[Any]:
+def _undefined_unless(condition: Any, body: Callable[[], Any]) -> Any:
     """The values of `body()`, undefined where the condition does not hold; what is known stays known."""
-    graph, values = Graph.tracing(), list[Any]()
+    graph = Graph.tracing()
     if graph is None or isinstance(condition, (bool, np.bool_)):
-        return list(body())
+        return rows(body())
+    inside: list[tuple[list[Any], Nesting]] = []
 
     def unknown(_: list[Any]) -> list[Any]:
-        values.extend(body())
-        return [x for x in values if not known(x)]
+        inside.append(flattened(rows(body())))
+        return [x for x in inside[0][0] if not known(x)]
 
     results = iter(graph.repeat(unknown, None, lambda _: logical_not(condition), 1))
-    return [x if known(x) else next(results) for x in values]
+    values, nesting = inside[0]
+    return nesting.build([x if known(x) else next(results) for x in values])
 
 
 def weave() -> Callable[[Hashable], None] | None:
