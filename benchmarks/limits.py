@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "tests")]
 
 import featherweight as fw  # noqa: E402
-from featherweight.contact.joint_rows import limits_of  # noqa: E402
+from featherweight.constraints.joint_limit import limits_of  # noqa: E402
 from peers.pinocchio_adapter import ROBOTS, robots_folder  # noqa: E402
 
 BATCH, STEPS, DT, ROUNDS = 1024, 1000, 1e-3, 7

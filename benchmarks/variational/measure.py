@@ -32,7 +32,8 @@ from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import start
 from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Search
-from featherweight.simulation.step import Means, step_loop
+from featherweight.simulation.options import StepOptions
+from featherweight.simulation.step import step_loop
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -87,13 +88,13 @@ def per_step(
     model: fw.Model, q: np.ndarray, v: np.ndarray, method: Any, steps: int, rounds: int = 5, dt: float = DT
 ) -> float:
     """Microseconds a step and robot: the native loop on one core, without what `rollout` does around it."""
-    means = Means({"semi_implicit": SemiImplicit(), "variational": Variational()}.get(method, method))
-    loop, count = step_loop(model, means), max(1, q.size // model.nq)
+    options = StepOptions({"semi_implicit": SemiImplicit(), "variational": Variational()}.get(method, method))
+    loop, count = step_loop(model, options), max(1, q.size // model.nq)
     carry = [q.reshape(count, -1), v.reshape(count, -1), np.zeros((count, 3))]
-    if memory := means.integrator.state_size(model.over_floats):
+    if memory := options.integrator.state_size(model.over_floats):
         carry.append(np.zeros((count, memory)))
     states = [np.zeros((count, 2, x.shape[1]) if k < 2 else x.shape) for k, x in enumerate(carry)]
-    records = [np.zeros((count, 1, int(np.prod(shape)))) for shape in means.records(model)]
+    records = [np.zeros((count, 1, int(np.prod(shape)))) for shape in options.records(model)]
     with fw.threads(1):
         best = seconds(lambda: loop.run(carry, [], [np.full((1, 1), dt)], states, records, steps, steps), rounds)
     return 1e6 * best / steps / count
@@ -377,7 +378,7 @@ def robots() -> dict[str, Any]:
         row["iterations"] = float(count.mean())
         row["iterations_of_a_pack"] = float(count.reshape(-1, PACK, steps).max(axis=1).mean())
         row["failed"] = int((run.failed_step >= 0).sum())
-        always, each = operations(step_loop(model, Means(Variational())).kernel.plan)
+        always, each = operations(step_loop(model, StepOptions(Variational())).kernel.plan)
         for way, turns in (("one", row["iterations"]), ("batch", row["iterations_of_a_pack"])):
             rate = 1e6 * (always + turns * each) / row["variational"][f"{way}_us"]
             row[f"{way}_of_peak"] = rate / peaks[way].fma_per_second()

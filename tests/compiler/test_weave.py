@@ -7,7 +7,8 @@ import featherweight as fw
 from featherweight.compiler import Argument, Kernel
 from featherweight.compiler.plan.schedule import Chunk
 from featherweight.integrators import SemiImplicit, Variational
-from featherweight.simulation.step import Means, step_loop
+from featherweight.simulation.options import StepOptions
+from featherweight.simulation.step import step_loop
 
 MODEL = fw.robots.chain(6)
 
@@ -54,7 +55,7 @@ def test_code_does_not_grow_with_a_chain(method):
     """Four times as many links: not twice as many operations of different code."""
 
     def distinct(n):
-        steps = step_loop(fw.robots.chain(n), Means(method)).kernel.plan.steps
+        steps = step_loop(fw.robots.chain(n), StepOptions(method)).kernel.plan.steps
         return sum(len(code) for code, _ in {step.signature() for step in steps if isinstance(step, Chunk)})
 
     assert distinct(128) < 2 * distinct(32)

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.constraints.joint_limit import REACH, JointLimit
 from featherweight.contact import Impulse, SpringDamper
-from featherweight.contact.joint_rows import REACH
-from featherweight.contact.limits import Stops
 from peers.pinocchio_adapter import ROBOTS, robots_folder
 
-STOPS = Stops()
+STOPS = JointLimit()
 
 
 def arm(n=4, *, mimic=False, rotor=False, friction=0.0, free=False):

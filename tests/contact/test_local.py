@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from featherweight.contact.local import Contact, JointRow
+from featherweight.constraints.cone import Cone, ConeProblem
+from featherweight.constraints.interval import Interval, IntervalProblem
 
 CASES = range(60)
 
@@ -14,7 +15,7 @@ def entries(A: np.ndarray) -> list[float]:
     return [A[0, 0], A[0, 1], A[0, 2], A[1, 1], A[1, 2], A[2, 2]]
 
 
-def scene(seed: int) -> tuple[Contact, np.ndarray, np.ndarray]:
+def scene(seed: int) -> tuple[ConeProblem, np.ndarray, np.ndarray]:
     """A contact whose normal and tangents are coupled, its mobility G, and the velocity b that it has without an
     impulse; friction below where it could jam."""
     rng = np.random.default_rng(seed)
@@ -23,10 +24,11 @@ def scene(seed: int) -> tuple[Contact, np.ndarray, np.ndarray]:
     b[0] -= 1.0
     mu = min(rng.uniform(0.2, 1.0), 0.7 * G[0, 0] / np.linalg.norm(G[0, 1:]))
     nothing = [[], [], []]
-    return Contact((), mu, nothing, nothing, entries(G), entries(np.linalg.inv(G)), b.tolist()), G, b
+    inverse = entries(np.linalg.inv(G))
+    return ConeProblem(nothing, nothing, entries(G), inverse, b.tolist(), (), Cone(mu)), G, b
 
 
-def solution(seed: int) -> tuple[Contact, np.ndarray, np.ndarray, np.ndarray]:
+def solution(seed: int) -> tuple[ConeProblem, np.ndarray, np.ndarray, np.ndarray]:
     contact, G, b = scene(seed)
     impulse = np.zeros(3)
     for _ in range(30):
@@ -34,10 +36,10 @@ def solution(seed: int) -> tuple[Contact, np.ndarray, np.ndarray, np.ndarray]:
     return contact, G, b, impulse
 
 
-def kind_of(contact: Contact, impulse: np.ndarray) -> str:
+def kind_of(contact: ConeProblem, impulse: np.ndarray) -> str:
     if impulse[0] == 0:
         return "open"
-    return "sticking" if np.hypot(*impulse[1:]) < contact.mu * impulse[0] * (1 - 1e-9) else "sliding"
+    return "sticking" if np.hypot(*impulse[1:]) < contact.law.friction * impulse[0] * (1 - 1e-9) else "sliding"
 
 
 @pytest.mark.parametrize("seed", CASES)
@@ -54,7 +56,7 @@ def test_a_contact_is_solved_as_open_sticking_or_sliding(seed: int) -> None:
             assert np.abs(w).max() <= 1e-12
         case "sliding":
             assert abs(w[0]) <= 1e-12
-            friction = -contact.mu * impulse[0] * w[1:] / np.linalg.norm(w[1:])
+            friction = -contact.law.friction * impulse[0] * w[1:] / np.linalg.norm(w[1:])
             assert np.abs(impulse[1:] - friction).max() <= 1e-11 * impulse[0]
 
 
@@ -79,13 +81,13 @@ def test_a_newton_step_by_the_linearised_law_leads_to_the_solution(seed: int) ->
     """Δλ = a - H G Δλ; where the law holds it asks for no change and has no error."""
     contact, G, b, impulse = solution(seed)
     w = b + G @ impulse
-    there = contact.law(impulse, w)
+    there = contact.linearised(impulse, w)
     assert np.abs(there.a).max() <= 1e-5 * contact.mass
     assert there.error <= 1e-20
     if kind_of(contact, impulse) == "open":
         return
     near = impulse + 1e-4 * impulse[0] * np.random.default_rng(seed).normal(size=3)
-    law = contact.law(near, b + G @ near)
+    law = contact.linearised(near, b + G @ near)
     step = np.linalg.solve(np.eye(3) + np.array(law.H) @ G, law.a)
     assert law.error > 0
     assert np.abs(near + step - impulse).max() <= 2e-2 * np.abs(near - impulse).max()
@@ -97,11 +99,11 @@ def test_a_change_of_an_impulse_ends_at_the_edge_of_its_cone(seed: int, size: fl
     """All of it, or what leads to the edge or to no normal impulse at all; for light robots as for heavy ones."""
     contact, *_ = scene(seed)
     rng = np.random.default_rng(seed)
-    own = size * np.array([1.0, *(rng.uniform(-0.6, 0.6, 2) * contact.mu)])
+    own = size * np.array([1.0, *(rng.uniform(-0.6, 0.6, 2) * contact.law.friction)])
     change = size * rng.normal(size=3) * rng.uniform(0.1, 3.0)
 
     def room(impulse: np.ndarray) -> float:
-        return (contact.mu * impulse[0] - np.hypot(*impulse[1:])) / size
+        return (contact.law.friction * impulse[0] - np.hypot(*impulse[1:])) / size
 
     part = contact.reach(own, change)
     if room(own + change) > 0:
@@ -113,6 +115,6 @@ def test_a_change_of_an_impulse_ends_at_the_edge_of_its_cone(seed: int, size: fl
 
 
 def test_a_change_of_an_impulse_ends_at_the_bounds_of_its_row() -> None:
-    row = JointRow((), [[]], [[]], 1.0, [0.0], -2.0, 3.0)
+    row = IntervalProblem([[]], [[]], 1.0, [0.0], 0.0, 0.0, (), Interval(-2.0, 3.0))
     changes = {-1.0: 1.0, -3.0: 1.0, -6.0: 0.5, 1.0: 1.0, 2.0: 1.0, 8.0: 0.25}
     assert {change: row.reach([1.0], [change]) for change in changes} == changes

@@ -9,7 +9,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.contact import Plane, SpringDamper
-from featherweight.integrators import SemiImplicit
+from featherweight.forces import Kinematics
 
 G = 9.81
 SPRINGS = {"linear": (1e4, 1e2), "hertz": (5e5, 5e3)}  # K, D; of both a deflection fades with 100 / s
@@ -60,9 +60,10 @@ def test_a_deflection_from_elsewhere_acts_only_along_the_surface(law: str, norma
     contact = SpringDamper(ground=Plane(normal=normal), law=law, stiffness=K, damping=D, friction=100.0)
     model = particle()
     q, still = lifted(model, z * n).tolist(), [0.0] * 6
-    step = contact.step(model, model.over_floats, SemiImplicit(), q, still, still, 1e-4, u.tolist())
+    (element,) = contact.elements()
+    step = element.step(Kinematics(model, model.over_floats, q, still), 1e-4, u.tolist())
 
     r = 1.0 if law == "linear" else math.sqrt(-z)
     along = u - n * (n @ u)
-    assert np.array(tuple(step.force[0])) == pytest.approx(-r * K * z * n - r * K * along, rel=1e-12)
-    assert np.array(step.state) == pytest.approx(along, rel=1e-12, abs=1e-18)
+    assert np.array(step.records["contact_force"]) == pytest.approx(-r * K * z * n - r * K * along, rel=1e-12)
+    assert np.array(step.memory) == pytest.approx(along, rel=1e-12, abs=1e-18)

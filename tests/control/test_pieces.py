@@ -13,7 +13,8 @@ from featherweight.control.algebra import damped_inverse, orientation_error, sym
 from featherweight.control.gait import Gait, bump, ramp, smooth
 from featherweight.control.limbs import joint_damping
 from featherweight.integrators import SemiImplicit
-from featherweight.simulation.step import Means, step_loop
+from featherweight.simulation.options import StepOptions
+from featherweight.simulation.step import step_loop
 
 CHEETAH = fw.robots.mini_cheetah()
 CROUCHED = fw.scenes.crouched(CHEETAH)
@@ -241,7 +242,7 @@ def test_a_quadruped_that_begins_elsewhere_has_the_same_code() -> None:
     starts[1][7:] += np.linspace(0.05, 0.1, 12)
     controls = [fw.control.trot(CHEETAH, q, velocity=(q[2], 0.0, 0.0)) for q in starts]
     assert (controls[0].parameters != controls[1].parameters).sum() > 10
-    one, other = (step_loop(CHEETAH, Means(SemiImplicit(), control=control)).program() for control in controls)
+    one, other = (step_loop(CHEETAH, StepOptions(SemiImplicit(), control=control)).program() for control in controls)
     assert one == other
 
 

@@ -10,7 +10,8 @@ import featherweight as fw
 from featherweight.compiler import Kernel
 from featherweight.contact import Box, Heightfield, Impulse, Plane, Sphere, SpringDamper
 from featherweight.integrators import RK4, SemiImplicit, Variational
-from featherweight.simulation.step import Means, step_loop
+from featherweight.simulation.options import StepOptions
+from featherweight.simulation.step import step_loop
 
 BASE = {
     "gravity": (0.0, 0.0, -9.81),
@@ -173,22 +174,22 @@ def test_equal_robots_share_keys(base):
 
 
 FLAT = ((0.0, 0.0), (0.0, 0.0))
-MEANS = [
-    Means(SemiImplicit()),
-    Means(SemiImplicit(), given=True),
-    Means(Variational()),
-    Means(Variational(solver="newton")),
-    Means(Variational(guess="velocity")),
-    Means(Variational(tolerance=1e-9)),
-    Means(Variational(absolute=1e-9)),
-    Means(Variational(iterations=7)),
-    Means(SemiImplicit(), actuators=fw.actuators.EffortLimits()),
+OPTIONS = [
+    StepOptions(SemiImplicit()),
+    StepOptions(SemiImplicit(), given=True),
+    StepOptions(Variational()),
+    StepOptions(Variational(solver="newton")),
+    StepOptions(Variational(guess="velocity")),
+    StepOptions(Variational(tolerance=1e-9)),
+    StepOptions(Variational(absolute=1e-9)),
+    StepOptions(Variational(iterations=7)),
+    StepOptions(SemiImplicit(), actuators=fw.actuators.EffortLimits()),
     *(
-        Means(SemiImplicit(), actuators=fw.actuators.DCMotor(*x))
+        StepOptions(SemiImplicit(), actuators=fw.actuators.DCMotor(*x))
         for x in np.ones((7, 7)) + np.diag(np.ones(7))
     ),
     *(
-        Means(SemiImplicit(), contact=Impulse(**x))
+        StepOptions(SemiImplicit(), contact=Impulse(**x))
         for x in (
             {}, {"friction": 0.5}, {"restitution": 0.5}, {"tolerance": 1e-7}, {"iterations": 10}, {"recovery": 40.0},
             {"recovery_speed": 0.4, "restitution": 0.0}, {"slop": 1e-5}, {"bounce_speed": 0.1, "restitution": 0.5},
@@ -202,7 +203,7 @@ MEANS = [
         )
     ),
     *(
-        Means(RK4(), contact=SpringDamper(**x))
+        StepOptions(RK4(), contact=SpringDamper(**x))
         for x in ({}, {"law": "linear"}, {"stiffness": 4e5}, {"damping": 4e3}, {"friction": 0.5})
     ),
 ]  # fmt: skip
@@ -212,12 +213,12 @@ def test_each_way_to_move_has_a_key_of_its_own():
     found = {}
     models = [fw.robots.pendulum(), _ball()]
     for model in models:
-        for means in MEANS:
-            if means.contact is not None and not model.contact_points:
+        for options in OPTIONS:
+            if options.contact is not None and not model.contact_points:
                 continue
-            if means.actuators is not None and isinstance(means.actuators, fw.actuators.DCMotor) and model.nv > 1:
+            if options.actuators is not None and isinstance(options.actuators, fw.actuators.DCMotor) and model.nv > 1:
                 continue
-            kernel = step_loop(model, means).kernel
+            kernel = step_loop(model, options).kernel
             found.setdefault(kernel.fingerprint, set()).add(_digest(kernel))
     assert None not in found
     assert all(len(programs) == 1 for programs in found.values())

@@ -14,7 +14,8 @@ import pytest
 
 import featherweight as fw
 from featherweight.integrators import SemiImplicit
-from featherweight.simulation.step import Means, step_loop
+from featherweight.simulation.options import StepOptions
+from featherweight.simulation.step import step_loop
 
 MODEL = fw.robots.double_pendulum()
 Q, V = np.array([0.3, -0.7]), np.array([1.0, 2.0])
@@ -123,7 +124,7 @@ def test_a_function_is_traced_once_however_it_is_used(order: str) -> None:
 
     compiled = fw.compiled(control)
     if order == "program first":
-        step_loop(MODEL, Means(SemiImplicit(), control=compiled)).program()
+        step_loop(MODEL, StepOptions(SemiImplicit(), control=compiled)).program()
     batch = np.array([Q, Q, Q])
     fw.rollout(MODEL, Q, V, steps=5, dt=1e-3, control=compiled)
     fw.rollout(MODEL, batch, V, steps=5, dt=1e-3, control=compiled)
@@ -140,7 +141,7 @@ def test_a_method_of_somebody_else_is_kept_by_its_trace_as_well() -> None:
         def step(self, tree: Any, q: Any, v: Any, h: Any, acceleration: Any) -> Any:
             return super().step(tree, q, v, -self.factor * h, acceleration)
 
-    assert step_loop(MODEL, Means(Backward())).kernel.fingerprint is None
+    assert step_loop(MODEL, StepOptions(Backward())).kernel.fingerprint is None
     first, found = run(damper(0.5), integrator=Backward())
     assert not found
     assert run(damper(0.5), integrator=Backward()) == (first, True)

@@ -9,7 +9,8 @@ import featherweight as fw
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import start
 from featherweight.integrators.variational.riqn import Answer
-from featherweight.simulation.step import Means, step_loop
+from featherweight.simulation.options import StepOptions
+from featherweight.simulation.step import step_loop
 
 Variational = fw.integrators.Variational
 PAPER = 1e-9  # N m s, times the number of links
@@ -189,11 +190,12 @@ def test_what_is_no_step_is_said_lane_by_lane() -> None:
 def test_a_lane_that_has_failed_searches_no_more() -> None:
     """Lanes with a status make no iterations and stay where they are; the others make theirs."""
     model, q, v = chain(10, seed=3)
-    means = Means(Variational(guess="velocity"))
+    options = StepOptions(Variational(guess="velocity"))
     carry = [np.tile(q, (4, 1)), np.tile(v, (4, 1)), np.array([[0.0, status, 0.0] for status in (0, 1, 0, 2)])]
     states = [np.zeros((4, 2, 10)), np.zeros((4, 2, 10)), np.zeros((4, 3))]
-    records = [np.zeros((4, 1, int(np.prod(shape)))) for shape in means.records(model)]
-    step_loop(model, means).run(carry, [], [np.full((1, 1), 1e-3)], states, records, 1, 1)
+    records = [np.zeros((4, 1, int(np.prod(shape)))) for shape in options.records(model).values()]
+    constants = [np.full((1, 1), 1e-3), np.array([options.over()[1]])]
+    step_loop(model, options).run(carry, [], constants, states, records, 1, 1)
     iterations = records[-1][:, 0, 0]
     assert iterations[0] == iterations[2] > 0
     assert iterations[1] == iterations[3] == 0

@@ -1,6 +1,6 @@
 """Contact: points of a robot against surfaces, by springs and dampers or by impulses."""
 
-from featherweight.contact.contact_model import ContactModel, Outcome
+from featherweight.contact.contact_model import ContactModel
 from featherweight.contact.impulse import Impulse
 from featherweight.contact.spring_damper import SpringDamper
 from featherweight.contact.surfaces import Box, Heightfield, Plane, Sphere, Surface
@@ -10,7 +10,6 @@ __all__ = [
     "ContactModel",
     "Heightfield",
     "Impulse",
-    "Outcome",
     "Plane",
     "Sphere",
     "SpringDamper",

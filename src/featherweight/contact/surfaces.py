@@ -7,13 +7,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from featherweight.inputs import Numbers, with_fields
 from featherweight.model import Placement
 from featherweight.scalar import absolute, lookup, maximum, minimum, sqrt, where
-from featherweight.spatial import Matrix, Vector
+from featherweight.spatial import Matrix, Transform, Vector
+
+Own = TypeVar("Own", bound="Surface")
 
 
 def check_friction(name: str, value: Any) -> None:
@@ -47,6 +50,12 @@ class Surface:
         if self.restitution is not None:
             check_restitution(f"{name}: restitution", self.restitution)
 
+    def over(self: Own, numbers: Numbers) -> Own:
+        """The same surface over other scalars: what it asks `numbers` for is an input of compiled code, everything else
+        shapes the code. A user's surface need not do more than this does."""
+        own = {name: numbers.optional(getattr(self, name)) for name in ("friction", "restitution")}
+        return with_fields(self, **own)
+
     def height(self, p: Vector) -> tuple[Any, Vector]:
         """The signed distance [m] of a point in the world, negative inside, and the unit normal there."""
         raise NotImplementedError
@@ -58,6 +67,7 @@ class Plane(Surface):
 
     normal: Sequence[float] = (0.0, 0.0, 1.0)
     point: Sequence[float] = (0.0, 0.0, 0.0)
+    offset: float = field(init=False, repr=False)  # n · point
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,10 +76,18 @@ class Plane(Surface):
             raise ValueError("Plane: normal: expected a direction, got zero")
         object.__setattr__(self, "normal", tuple((normal / np.linalg.norm(normal)).tolist()))
         object.__setattr__(self, "point", _numbers("Plane: point", self.point))
+        object.__setattr__(self, "offset", Vector(*self.normal).dot(Vector(*self.point)))
+
+    def over(self, numbers: Numbers) -> Plane:
+        new = super().over(numbers)
+        if _is_changed(self, Plane):
+            return new
+        normal, offset = numbers.direction(self.normal), numbers.number(self.offset)
+        return with_fields(new, normal=normal, point=(), offset=offset)
 
     def height(self, p: Vector) -> tuple[Any, Vector]:
         n = Vector(*self.normal)
-        return n.dot(p) - n.dot(Vector(*self.point)), n
+        return n.dot(p) - self.offset, n
 
 
 @dataclass(frozen=True)
@@ -85,6 +103,12 @@ class Sphere(Surface):
         if not 0 < self.radius < math.inf:
             raise ValueError(f"Sphere: radius: expected a length > 0 [m], got {self.radius!r}")
 
+    def over(self, numbers: Numbers) -> Sphere:
+        new = super().over(numbers)
+        if _is_changed(self, Sphere):
+            return new
+        return with_fields(new, center=tuple(map(numbers.number, self.center)), radius=numbers.number(self.radius))
+
     def height(self, p: Vector) -> tuple[Any, Vector]:
         distance, n = _direction(p - Vector(*self.center), Vector(0.0, 0.0, 1.0))
         return distance - self.radius, n
@@ -96,18 +120,28 @@ class Box(Surface):
 
     size: Sequence[float] = (1.0, 1.0, 1.0)
     placement: Placement = field(default_factory=Placement)
+    transform: Transform = field(init=False, repr=False)  # from the world's frame to its own
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "size", _numbers("Box: size", self.size))
         if not min(self.size) > 0:
             raise ValueError(f"Box: size: expected three lengths > 0 [m], got {self.size}")
+        object.__setattr__(self, "transform", self.placement.transform)
+
+    def over(self, numbers: Numbers) -> Box:
+        new = super().over(numbers)
+        if _is_changed(self, Box):
+            return new
+        size, r = (tuple(map(numbers.number, x)) for x in (self.size, self.transform.r))
+        E = Matrix.of([numbers.direction(row) for row in self.transform.E])
+        return with_fields(new, size=size, placement=None, transform=Transform(E, Vector(*r)))
 
     def height(self, p: Vector) -> tuple[Any, Vector]:
-        X = self.placement.transform
+        X = self.transform
         local = X.E @ (p - X.r)
         side = Vector(*(where(x < 0, -1.0, 1.0) for x in local))
-        beyond = Vector(*(absolute(x) - s / 2 for x, s in zip(local, self.size, strict=True)))
+        beyond = Vector(*(absolute(x) - 0.5 * s for x, s in zip(local, self.size, strict=True)))
         # inside: the nearest face; outside: away from the nearest point of the box
         x, y, z = beyond
         is_x = (x >= y) & (x >= z)
@@ -151,6 +185,12 @@ class Heightfield(Surface):
             raise ValueError(f"Heightfield: spacing: expected a length > 0 [m], got {self.spacing!r}")
         object.__setattr__(self, "origin", _numbers("Heightfield: origin", self.origin, 2))
 
+    def over(self, numbers: Numbers) -> Heightfield:
+        new = super().over(numbers)
+        if _is_changed(self, Heightfield):
+            return new
+        return with_fields(new, spacing=numbers.number(self.spacing), origin=tuple(map(numbers.number, self.origin)))
+
     def height(self, p: Vector) -> tuple[Any, Vector]:
         nx, ny = self.heights.shape
         x, y = ((a - o) / self.spacing for a, o in zip(p[:2], self.origin, strict=True))
@@ -178,6 +218,11 @@ def frame(n: Vector) -> Matrix:
     a = -1.0 / (s + n.z)
     b = n.x * n.y * a
     return Matrix(n, Vector(1.0 + s * n.x * n.x * a, s * b, -s * n.x), Vector(b, s + n.y * n.y * a, -n.y))
+
+
+def _is_changed(surface: Surface, kind: type[Surface]) -> bool:
+    """Has somebody's subclass a height of its own, which may look at any field?"""
+    return type(surface).height is not kind.height
 
 
 def _cell(x: Any, n: int) -> Any:

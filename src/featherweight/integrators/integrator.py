@@ -1,4 +1,9 @@
-"""What an integrator is: one method, from a state to the next."""
+"""What an integrator is: one method, from a state to the next, in two parts.
+
+`free` is the motion without impulses; constraints act on it; `finish` is the rest of the step with the velocity that
+they leave. A user's integrator writes `step` (from the acceleration alone) and gets both: it moves, and constraints act
+where it ends.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.constraints.solve.motion import FreeMotion, by_impulses
+from featherweight.inputs import Numbers
 from featherweight.model import Tree
+from featherweight.model.tree import SLOW
 from featherweight.spatial import Force
 
 # acceleration(q, v): of the robot with the forces that act during the step
 Acceleration = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
 # external(q, v): forces on the bodies, each in its frame
 External = Callable[[Sequence[Any], Sequence[Any]], list[Force]]
+
+
+@dataclass(frozen=True)
+class Acting:
+    """What acts on a robot in a step: forces τ at its joints, external forces on its bodies; and the speed below which
+    dry friction is viscous, which is higher where something is hit (see `constraints.impact`)."""
+
+    tau: Sequence[Any]
+    external: External | None = None
+    slow: Callable[[], Any] = lambda: SLOW
 
 
 @dataclass(frozen=True)
@@ -35,6 +53,12 @@ class Integrator:
     damps_implicitly = False  # the damping of joints acts with the velocity at the end of the step
     damping_limit = math.inf  # stable while h d (M⁻¹)ᵢᵢ is less
     solves = False  # a step is the solution of equations, which may not be found
+    moves_first = True  # constraints act at the end of a step, on the velocity it arrives with
+    no_impulses = ""  # why impulses cannot act in its steps; empty: they can
+
+    def over(self, numbers: Numbers) -> Integrator:
+        """The same method over other scalars; the default has no number that is an input."""
+        return self
 
     def step(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, acceleration: Acceleration
@@ -65,6 +89,19 @@ class Integrator:
             return solve(solved, q, v, forces, None if external is None else external(q, v))[0]
 
         return Advanced(*self.step(tree, q, v, h, acceleration), [])
+
+    def free(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: Acting, h: Any, memory: Sequence[Any]
+    ) -> FreeMotion:
+        """The motion without impulses: the whole step, at whose end impulses act."""
+        end = self.advance(tree, q, v, acting.tau, h, acting.external, memory)
+        prescribed = by_impulses(tree, end.q, end.v)
+        solved = end.iterations, end.residual, end.converged
+        return FreeMotion(tree, end.q, lambda: end.v, True, end.v, prescribed, end.state, *solved)
+
+    def finish(self, tree: Tree, motion: FreeMotion, v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+        """The state after the step, once impulses have left the velocity v."""
+        return list(motion.q), list(v)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -17,6 +17,7 @@ from featherweight.model import Tree
 class RK4(Integrator):
     """Four accelerations a step."""
 
+    no_impulses = "an impact within a step would spoil the order of its stages"
     damping_limit = 2.785  # of the classical method on ẋ = -λ x: h λ
 
     def step(

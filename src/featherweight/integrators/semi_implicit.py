@@ -2,25 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from featherweight.integrators.integrator import Acceleration, Integrator, predicted
+from featherweight import algorithms
+from featherweight.constraints.solve.motion import FreeMotion, hybrid
+from featherweight.integrators.integrator import Acceleration, Acting, Integrator, predicted
 from featherweight.model import Tree
 
 
 class SemiImplicit(Integrator):
     """v⁺ = v + h q̈(q, v), q⁺ = q ⊕ h v⁺; free bodies in axes that do not turn during the step.
 
-    Damping acts with v⁺, so that no damping is too stiff: (M + h D) q̈ = τ - D v - …
+    Damping acts with v⁺, so that no damping is too stiff: (M + h D) q̈ = τ - D v - … Impulses act on v⁺ before the
+    robot moves with it.
     """
 
     damps_implicitly = True
+
+    @property
+    def moves_first(self) -> bool:  # type: ignore[override]
+        """Only a subclass with a step of its own does."""
+        own = ("step", "advance")
+        return any(getattr(type(self), name) is not getattr(SemiImplicit, name) for name in own)
 
     def step(
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, acceleration: Acceleration
     ) -> tuple[list[Any], list[Any]]:
         return advanced(tree, q, predicted(tree, v, acceleration(q, v), h), h)
+
+    def free(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: Acting, h: Any, memory: Sequence[Any]
+    ) -> FreeMotion:
+        """v + h q̈ at q; with the velocities of some joints given, by hybrid dynamics in place of forward dynamics."""
+        if self.moves_first:
+            return super().free(tree, q, v, acting, h, memory)
+        solved, per_h = tree.damped(v, h, acting.slow()), 1.0 / h
+        passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
+        forces = [t + p for t, p in zip(acting.tau, passive, strict=True)]
+        f_ext = None if acting.external is None else acting.external(q, v)
+
+        def velocity() -> list[Any]:
+            dynamics = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
+            return predicted(tree, v, dynamics(solved, q, v, forces, f_ext)[0], h)
+
+        def prescribed(held: Mapping[int, Any], wanted: Mapping[int, Any]) -> tuple[list[Any], dict[int, Any]]:
+            given: list[Any] = [0] * tree.nv
+            for d, target in wanted.items():
+                given[d] = (target - v[d]) * per_h
+            needed, a = hybrid(solved, q, v, forces, given, held, f_ext)
+            return predicted(tree, v, a, h), {d: h * (needed[d] - forces[d]) for d in wanted}
+
+        return FreeMotion(solved, list(q), velocity, False, list(v), prescribed, [])
+
+    def finish(self, tree: Tree, motion: FreeMotion, v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+        """The robot moves with the velocity that impulses have left."""
+        return super().finish(tree, motion, v, h) if motion.moved else advanced(tree, motion.q, v, h)
 
 
 def advanced(tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:

@@ -19,13 +19,6 @@ WILD = 1e6  # times m g L, and the energy at the start: no robot is so fast, ste
 CALM = 1e2  # … as fast as that it was still itself; the last states before are shown
 GRAVITY = 9.81  # [m/s²]
 LARGEST = 1e30  # of a number whose square is taken
-REASONS = {
-    Status.OK: "it diverged",
-    Status.NOT_CONVERGED: "the solver did not converge",
-    Status.DIVERGED: "it diverged",
-    Status.BAD_CONTROL: "the controller gave a force that is not finite",
-    Status.BAD_INPUT: "its inputs are not finite",
-}
 
 
 class Failure(NamedTuple):
@@ -49,7 +42,8 @@ def failure_of(trajectory: Trajectory, lane: int = 0) -> Failure | None:
     step, last = int(one.failed_step), float(one.t[max(good - 1, 0)])
     where = f"step {step}" if step >= 0 else f"sample {min(good, states - 1)} of {states - 1}"
     where += f" of lane {lane}" if trajectory.q.ndim > 2 else ""
-    return Failure(good, where, f"failed at {where}: {REASONS[status]}; shown up to {last:.4g} s")
+    reason = "it diverged" if status in (Status.OK, Status.DIVERGED) else status.reason
+    return Failure(good, where, f"failed at {where}: {reason}; shown up to {last:.4g} s")
 
 
 def good_part(trajectory: Trajectory, lane: int = 0) -> tuple[Trajectory, Failure | None]:

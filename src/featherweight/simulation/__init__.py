@@ -2,6 +2,7 @@
 
 from featherweight.simulation.control import Compiled, compiled
 from featherweight.simulation.running import rollout, simulate
-from featherweight.simulation.trajectory import Status, Trajectory
+from featherweight.simulation.status import Status
+from featherweight.simulation.trajectory import Trajectory
 
 __all__ = ["Compiled", "Status", "Trajectory", "compiled", "rollout", "simulate"]

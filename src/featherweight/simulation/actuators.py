@@ -12,12 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.inputs import Numbers
 from featherweight.model import Model
 from featherweight.scalar import where
 
 
 class Actuators:
     """What stands between a controller and the joints. Frozen: what it depends on is in its fields."""
+
+    def over(self, numbers: Numbers) -> Actuators:
+        """The same actuators over other scalars; the default has no number that is an input."""
+        return self
 
     def check(self, model: Model) -> None:
         """Raise ValueError if this cannot drive the robot."""
@@ -86,17 +91,44 @@ class DCMotor(Actuators):
         if isinstance(self.gear, tuple) and len(self.gear) != model.nv:
             raise ValueError(f"gear: expected shape (nv,) = ({model.nv},), got ({len(self.gear)},)")
 
+    def over(self, numbers: Numbers) -> Actuators:
+        return self if type(self).forces is not DCMotor.forces else self._motors().over(numbers)
+
     def forces(self, model: Model, v: Sequence[Any], tau: Sequence[Any]) -> list[Any]:
-        gears = self.gear if isinstance(self.gear, tuple) else [self.gear] * model.nv
-        return [self._torque(n, v_k, t) if n else t for n, v_k, t in zip(gears, v, tau, strict=True)]
+        return self._motors().forces(model, v, tau)
 
-    def _torque(self, n: float, speed: Any, tau: Any) -> Any:
+    def _motors(self) -> _Motors:
+        gears = self.gear if isinstance(self.gear, tuple) else (self.gear,)
         per_ampere, R = self.current_factor * self.torque_constant, self.resistance
-        back = (self.speed_factor * self.torque_constant * n) * speed
-        volts = _clamped(tau * (R / (n * per_ampere)) + back, self.voltage)
-        return n * _clamped((volts - back) * (per_ampere / R), self.torque)
+        back = self.speed_factor * self.torque_constant
+        motors = tuple((n, R / (n * per_ampere), back * n) if n else None for n in gears)
+        return _Motors(motors, per_ampere / R, self.voltage, self.torque)
 
 
-def _clamped(x: Any, bound: float) -> Any:
+@dataclass(frozen=True)
+class _Motors(Actuators):
+    """The numbers of motors as a step needs them: of each degree of freedom, or of all alike, its gear n, volts per
+    torque and per speed of the joint (None: no motor); then torque per volt, and the bounds."""
+
+    motors: tuple[tuple[Any, Any, Any] | None, ...]
+    per_volt: Any
+    voltage: Any
+    torque: Any
+
+    def over(self, numbers: Numbers) -> _Motors:
+        motors = tuple(motor and tuple(map(numbers.number, motor)) for motor in self.motors)
+        return _Motors(motors, *map(numbers.number, (self.per_volt, self.voltage, self.torque)))
+
+    def forces(self, model: Model, v: Sequence[Any], tau: Sequence[Any]) -> list[Any]:
+        motors = self.motors if len(self.motors) > 1 else self.motors * model.nv
+        return [t if m is None else self._torque(*m, v_k, t) for m, v_k, t in zip(motors, v, tau, strict=True)]
+
+    def _torque(self, n: Any, per_torque: Any, per_speed: Any, speed: Any, tau: Any) -> Any:
+        back = per_speed * speed
+        volts = _clamped(tau * per_torque + back, self.voltage)
+        return n * _clamped((volts - back) * self.per_volt, self.torque)
+
+
+def _clamped(x: Any, bound: Any) -> Any:
     """x within ± bound; NaN stays NaN."""
     return where(x > bound, bound, where(x < -bound, -bound, x))

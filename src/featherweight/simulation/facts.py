@@ -90,7 +90,7 @@ def _fitting(data: Any) -> Any:
 
 
 def _plain(surface: Surface) -> dict[str, Any]:
-    values = {f.name: getattr(surface, f.name) for f in fields(surface)}
+    values = {f.name: getattr(surface, f.name) for f in fields(surface) if f.init}
     return {"kind": type(surface).__name__} | {name: _value(value) for name, value in values.items()}
 
 

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from featherweight.contact.joint_rows import limits_of, without_limits
+from featherweight.constraints.joint_limit import limits_of, without_limits
 from featherweight.model import Model
 
 FEW = 3  # joints that are named

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from featherweight.simulation.facts import ROW
+from featherweight.simulation.status import Status
 
 Arrays = Mapping[str, np.ndarray]
 RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver", "convergence")
 NAMES = ("q", "v", *RECORDS)
-LAST_STATUS = 4  # of `Status`
 MOST_FILLED = 64_000_000  # bytes of NaN for samples that a file does not have
 INTEGER = 1 << 53  # steps that a double can count
 
@@ -97,7 +97,7 @@ def check_sizes(model: Any, arrays: Arrays) -> None:
 
 def check_ends(status: np.ndarray, failed: np.ndarray) -> None:
     """How lanes ended, and at which step; -1 if they did not."""
-    known = np.isin(status, range(LAST_STATUS + 1)).all() and np.isin(np.sign(failed), (-1, 0, 1)).all()
+    known = np.isin(status, list(Status)).all() and np.isin(np.sign(failed), (-1, 0, 1)).all()
     if not known or not (np.abs(failed) <= INTEGER).all() or (failed != np.trunc(failed)).any():
         raise ValueError("how lanes ended is impossible: expected a status and a step of each")
 

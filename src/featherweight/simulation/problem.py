@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import numbers
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -14,18 +14,20 @@ import numpy as np
 
 from featherweight.compiler.runtime.arguments import as_array, batch_shape
 from featherweight.compiler.runtime.loop import Loop
-from featherweight.contact import ContactModel, SpringDamper, Surface
-from featherweight.contact.joint_rows import limits_of
-from featherweight.contact.limits import JointLimits, takes_impulses
+from featherweight.constraints import Constraint
+from featherweight.constraints.joint_limit import limits_of
+from featherweight.contact import ContactModel, Surface
 from featherweight.dynamics import mass_matrix
 from featherweight.dynamics.evaluate import parameter_values
+from featherweight.forces import ForceElement
 from featherweight.integrators import NAMES, Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.limits import warn_if_beyond
-from featherweight.simulation.step import Means, step_loop
-from featherweight.simulation.trajectory import Status
+from featherweight.simulation.options import StepOptions
+from featherweight.simulation.status import Status
+from featherweight.simulation.step import carry_of, step_loop
 
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
 MOST_STEPS = 10_000_000_000
@@ -42,7 +44,7 @@ class Problem:
     every: int
     batch: tuple[int, ...]
     loop: Loop
-    records: tuple[tuple[int, ...], ...]  # shapes of what is recorded in a step: tau, and that of contact
+    records: dict[str, tuple[int, ...]]  # shapes of what is recorded in a step, by name
     control: Control | None  # called from Python
     carry: tuple[np.ndarray, ...]  # at the beginning: q, v, clock, and the controller's state; (count, n); not ours
     given: tuple[np.ndarray, ...]  # forces for each step, (count, steps, nv)
@@ -90,12 +92,14 @@ def problem(
     every: Any,
     parameters: Mapping[str, Any] | None,
     limits: Any,
+    forces: Any = (),
+    constraints: Any = (),
 ) -> Problem:
     """Check everything; ValueError or TypeError that names the argument."""
     _check_steps(model, steps, dt, every)
     model.need_numbers("simulation")
-    means = _means(model, tau, control, contact, integrator, actuators, limits)
-    own = means.control
+    options = _options(model, tau, control, contact, integrator, actuators, limits, forces, constraints)
+    own = options.control
     names, ranks = ["q", "v"], [1, 1]
     arrays = [as_array("q", q, (model.nq,), "nq"), as_array("v", v, (model.nv,), "nv")]
     if tau is not None:
@@ -122,22 +126,25 @@ def problem(
     carry = _begin(model, all_rows("q"), all_rows("v"))
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     given = [all_rows("tau")] if tau is not None else []
-    carry += _memories(model, means, count)
+    carry += _memories(model, options, count)
+    if values_of := options.over()[1]:
+        constants.append(np.array([values_of]))
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
-    _warn(model, means, dt, carry[0], parameters, limits)
+    _warn(model, options, dt, carry[0], parameters, limits)
     return Problem(
-        model, float(dt), int(steps), int(every), batch, step_loop(model, means), tuple(means.records(model)),
+        model, float(dt), int(steps), int(every), batch, step_loop(model, options), options.records(model),
         control if own is None else None, tuple(carry), tuple(given), tuple(constants),
-        () if means.contact is None else means.contact.surfaces,
+        () if options.contact is None else options.contact.surfaces,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
     )  # fmt: skip
 
 
-def _means(
-    model: Model, tau: Any, control: Any, contact: Any, integrator: Any, actuators: Any, limits: Any
-) -> Means:  # fmt: skip
+def _options(
+    model: Model, tau: Any, control: Any, contact: Any, integrator: Any, actuators: Any, limits: Any, forces: Any,
+    constraints: Any,
+) -> StepOptions:  # fmt: skip
     """What moves the robot, checked."""
     method = _method(integrator)
     if actuators is not None:
@@ -147,7 +154,7 @@ def _means(
     if contact is not None:
         if not isinstance(contact, ContactModel):
             raise TypeError(f"contact: expected one of featherweight.contact, got {type(contact).__name__}")
-        contact.check(model, method)
+        contact.check(model)
     if not isinstance(limits, bool):
         raise TypeError(f"limits: expected True or False, got {limits!r}")
     if tau is not None and control is not None:
@@ -155,33 +162,54 @@ def _means(
     own = control if isinstance(control, Compiled) else None
     if control is not None and own is None and not callable(control):
         raise TypeError(f"control: expected a function f(t, q, v) -> tau, got {type(control).__name__}")
+    elements = _each("forces", forces, ForceElement, model)
+    others = _each("constraints", constraints, Constraint, model)
     limited = limits and bool(limits_of(model))
-    acts = limited and takes_impulses(method)
-    if acts and contact is None:
-        contact = JointLimits()
+    acts = limited and not method.no_impulses
     given = tau is not None or (control is not None and own is None)
-    return Means(method, given, own, actuators, contact, acts, limited and not acts)
+    options = StepOptions(method, given, own, actuators, contact, acts, limited and not acts, elements, others)
+    _check_impulses(options)
+    return options
 
 
-def _memories(model: Model, means: Means, count: int) -> list[np.ndarray]:
-    """What integrator and contact carry from step to step, and which limits were passed, at the beginning."""
-    parts = []
-    if memory := means.integrator.state_size(model.over_floats):
-        parts.append(np.zeros((count, memory)))
-    if means.contact is not None:
-        parts.append(np.zeros((count, means.contact.state_size(model, means.limits))))
-    if means.watched:
-        parts.append(np.full((count, 2), -1.0))
-    return parts
+def _each(name: str, values: Any, kind: Any, model: Model) -> tuple[Any, ...]:
+    """Force elements or constraints, checked; one alone is taken, too."""
+    each = (values,) if isinstance(values, kind) else values
+    if not isinstance(each, Sequence) or not all(isinstance(one, kind) for one in each):
+        raise TypeError(f"{name}: expected a {kind.__name__} of featherweight.{name} or several, got {values!r}")
+    for one in each:
+        one.check(model)
+    return tuple(each)
 
 
-def _warn(model: Model, means: Means, dt: float, q: np.ndarray, parameters: Any, limits: bool) -> None:
+def _check_impulses(options: StepOptions) -> None:
+    """Can constraints act in the steps of this integrator?"""
+    method, constraints = options.integrator, options.parts().constraints
+    if constraints and method.no_impulses:
+        raise ValueError(
+            "integrator: impulses act at the end of a semi-implicit step or of a variational one, got "
+            f"{method!r}, where {method.no_impulses}"
+        )
+    if method.moves_first and any(constraint.takes_dry_friction for constraint in constraints):
+        raise ValueError(
+            "dry_friction: as rows it needs a semi-implicit step (others move before they act), got "
+            f"{method!r}; leave it as damping there"
+        )
+
+
+def _memories(model: Model, options: StepOptions, count: int) -> list[np.ndarray]:
+    """What is carried beside q, v, clock and the controller's state, at the beginning."""
+    others = [a for a in carry_of(model, options) if a.name not in ("q", "v", "clock", "x")]
+    return [np.full((count, *a.shape), -1.0 if a.name == "passed" else 0.0) for a in others]
+
+
+def _warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameters: Any, limits: bool) -> None:
     """Tell the user what the configurations (count, nq) of the beginning let expect."""
-    if isinstance(means.contact, SpringDamper) and len(q) and not parameters:
-        means.contact.warn_if_stiff(model, q[0], dt)
+    if options.contact is not None and len(q) and not parameters:
+        options.contact.warn_if_stiff(model, q[0], dt)
     if limits:
-        warn_if_beyond(model, q, means.limits)
-    _warn_if_stiff(model, means.integrator, dt, q, parameters)
+        warn_if_beyond(model, q, options.limits)
+    _warn_if_stiff(model, options.integrator, dt, q, parameters)
 
 
 def _check_steps(model: Any, steps: Any, dt: Any, every: Any) -> None:

@@ -78,7 +78,7 @@ class BatchWithPython(PythonRun):
         # a step writes the state it began with and the new one: its own place is the second half of `pairs`
         pairs = [np.stack([c, c], axis=1) for c in self.now[:RECORDED]]
         self.now = [*(pair[:, 1] for pair in pairs), *self._rest]
-        self._out = [np.empty((p.count, 1, *shape)) for shape in p.records]
+        self._out = [np.empty((p.count, 1, *shape)) for shape in p.records.values()]
         self._stepper.use(p.loop.call(self.now, [self._forces], p.constants, [*pairs, *self._rest], self._out, 1, 1))
 
     def advance(self, steps: int) -> None:
@@ -99,7 +99,7 @@ class BatchWithPython(PythonRun):
             self._tau[...] = forces if self._plain(forces) else self._converted(forces, k)
             self._stepper.step()
             if not k % every:
-                for record, out in zip(self.records, self._out, strict=True):
+                for record, out in zip(self.records.values(), self._out, strict=True):
                     record[:, k // every] = out[:, 0]
             self.k = k + 1
             if not self.k % every:
@@ -151,7 +151,7 @@ class AloneWithPython(PythonRun):
         super().__init__(problem)
         p = problem
         states = [c[:, None] for c in self.now[:RECORDED]]
-        records = [np.empty((1, 0, *shape)) for shape in p.records]
+        records = [np.empty((1, 0, *shape)) for shape in p.records.values()]
         self._tape = Tape(p, 0, states, records, self._forces, self._rest)
         self._step: Any = (None if p.batch else self._stepper.from_python) or self._slow_step
 
@@ -206,7 +206,7 @@ class AloneWithPython(PythonRun):
             array[:, fresh : fresh + new.shape[1]] = new
         begun = -(-self.k // every)
         _, records = tape.rows(begun * every, k, every)
-        for array, new in zip(self.records, records, strict=True):
+        for array, new in zip(self.records.values(), records, strict=True):
             array[:, begun : begun + new.shape[1]] = new
         (now, _), rest = tape.rows(k, k + 1), [np.array(c) for c in self._rest]
         done = k // every
@@ -235,4 +235,5 @@ class AloneWithPython(PythonRun):
     def _recently(self, k: int) -> Trajectory:
         first = max(self._tape.first, k - LAST_STATES + 1)
         (q, v), records = self._tape.rows(first, k + 1)
-        return last_of(self.problem, first, q, v, [record[:, : k - first] for record in records], self.clock)
+        own = {name: r[:, : k - first] for name, r in zip(self.problem.records, records, strict=True)}
+        return last_of(self.problem, first, q, v, own, self.clock)

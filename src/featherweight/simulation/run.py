@@ -7,6 +7,7 @@ into chunks changes no bit, and a run can be taken up again from any of its chun
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from featherweight.compiler.runtime.memory import empty
 from featherweight.simulation.facts import in_a_row
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.step import RECORDED
-from featherweight.simulation.trajectory import RECORDS, Trajectory, assembled
+from featherweight.simulation.trajectory import STATES, Trajectory, assembled
 
 LAST_STATES = 100  # kept for the error when a run fails
 
@@ -29,7 +30,7 @@ class Run:
         self.k = 0  # steps that are made
         self.done = 0  # samples after the first
         self.history = [empty((p.count, p.samples + 1, c.shape[1])) for c in p.carry[:RECORDED]]  # see `_first`
-        self.records = [empty((p.count, p.samples, *shape)) for shape in p.records]
+        self.records = {name: empty((p.count, p.samples, *shape)) for name, shape in p.records.items()}
         self.now = list(p.carry)  # the whole carry after k steps; never written to
         self.last = self.now[RECORDED:]  # what is not recorded, at the last sample
         self._begun: deque[tuple[int, list[np.ndarray]]] = deque()  # carries that a failure may need again
@@ -62,7 +63,7 @@ class Run:
         rest = [np.empty_like(c) for c in self.now[RECORDED:]]
         if samples:
             states = [states[:, i : i + samples + 1] for states in self.history]
-            records = [record[:, i : i + samples] for record in self.records]
+            records = [record[:, i : i + samples] for record in self.records.values()]
             self._steps(samples * p.every, p.every, [*states, *rest], records)
             now = [*(s[:, -1] for s in states), *rest]
             self._set(k=self.k + samples * p.every, done=i + samples, now=now, last=rest)
@@ -70,11 +71,11 @@ class Run:
         self._first()
         part = min(steps, p.every - begun)
         pairs = [np.empty((p.count, 2, c.shape[1])) for c in self.now[:RECORDED]]
-        records = [np.empty((p.count, 1, *shape)) for shape in p.records]
+        records = [np.empty((p.count, 1, *shape)) for shape in p.records.values()]
         self._steps(part, part, [*pairs, *rest], records)
         now = [*(np.array(pair[:, 1]) for pair in pairs), *rest]
         if not begun:
-            for record, new in zip(self.records, records, strict=True):
+            for record, new in zip(self.records.values(), records, strict=True):
                 record[:, i] = new[:, 0]
         k = self.k + part
         if k % p.every == 0 or (rest[0][:, 1] != 0).all():
@@ -107,12 +108,13 @@ class Run:
             states = self._again(carry, start, first, 1)[: len(carry)]
             carry = [*(c[:, -1] for c in states[:RECORDED]), *states[RECORDED:]]
         states = self._again(carry, first, failed, failed - first)
-        return last_of(p, first, states[0], states[1], states[len(carry) :], self.clock)
+        records = dict(zip(p.records, states[len(carry) :], strict=True))
+        return last_of(p, first, states[0], states[1], records, self.clock)
 
     def _again(self, carry: list[np.ndarray], start: int, end: int, samples: int) -> list[np.ndarray]:
         """Steps that were made before; the carry, q and v with their history, and records."""
         p = self.problem
-        records = [np.empty((p.count, samples, *shape)) for shape in p.records]
+        records = [np.empty((p.count, samples, *shape)) for shape in p.records.values()]
         if end == start:
             return [*(c[:, None] for c in carry[:RECORDED]), *carry[RECORDED:], *records]
         states = [np.empty((p.count, samples + 1, c.shape[1])) for c in carry[:RECORDED]]
@@ -125,9 +127,9 @@ class Run:
         """Everything so far; rows of failed lanes from the failed step on are NaN."""
         self._first()
         p, n = self.problem, self.done
-        q, v = (states[:, : n + 1] for states in self.history)
-        records = [record[:, :n] for record in self.records]
-        whole = assembled(p.model, p.batch, p.dt, p.every, p.samples, q, v, records, self.clock)
+        rows = {name: states[:, : n + 1] for name, states in zip(STATES, self.history, strict=True)}
+        rows |= {name: record[:, :n] for name, record in self.records.items()}
+        whole = assembled(p.model, p.batch, p.dt, p.every, p.samples, rows, self.clock)
         return replace(whole, ground=p.ground, parameters=p.parameters)
 
     # ---- in a file
@@ -136,8 +138,8 @@ class Run:
         """What a file needs of the samples after `since`, all of them for None, and to go on from here."""
         self._first()
         first, begin = (0, 0) if since is None else (since + 1, since)
-        states = {n: s[:, first : self.done + 1] for n, s in zip(("q", "v"), self.history, strict=True)}
-        records = {n: r[:, begin : self.done] for n, r in zip(RECORDS, self.records, strict=True)}
+        states = {n: s[:, first : self.done + 1] for n, s in zip(STATES, self.history, strict=True)}
+        records = {n: r[:, begin : self.done] for n, r in self.records.items()}
         others = {f"carry{k}": c for k, c in enumerate(self.last[1:])}
         constants = in_a_row(self.problem.parameters) if since is None else {}
         return {**states, **records, "clock": self.last[0], **others, **constants}
@@ -146,9 +148,9 @@ class Run:
         """What `written` gave, put back."""
         first, begin = (0, 0) if since is None else (since + 1, since)
         self.done = first + arrays["q"].shape[1] - 1
-        for states, name in zip(self.history, ("q", "v"), strict=True):
+        for states, name in zip(self.history, STATES, strict=True):
             states[:, first : self.done + 1] = arrays[name]
-        for record, name in zip(self.records, RECORDS, strict=True):
+        for name, record in self.records.items():
             record[:, begin : self.done] = arrays[name]
         self.last = [np.array(arrays["clock"]), *(np.array(arrays[f"carry{k}"]) for k in range(len(self.last) - 1))]
         self.now = [*(np.array(states[:, self.done]) for states in self.history), *self.last]
@@ -156,12 +158,13 @@ class Run:
 
 
 def last_of(
-    p: Problem, first: int, q: np.ndarray, v: np.ndarray, records: list[np.ndarray], clock: np.ndarray
+    p: Problem, first: int, q: np.ndarray, v: np.ndarray, records: Mapping[str, np.ndarray], clock: np.ndarray
 ) -> Trajectory:
     """States from step `first` on, one for each step, of a robot that failed after the last of them."""
     t = (first + np.arange(q.shape[1])) * p.dt
     status, failed = clock[0, 1].astype(np.uint8), clock[0, 2].astype(int)
-    tau, force, *rest = (record[0] for record in records)
+    own: dict[str, Any] = {name: record[0] for name, record in records.items()}
     constants = {name: values.reshape(p.model.parameters[name].shape) for name, values in p.parameters.items()}
-    last = Trajectory(p.model, t, q[0], v[0], tau, force, status, failed, True, *rest)
-    return replace(last, ground=p.ground, parameters=constants)
+    return Trajectory(
+        p.model, t, q[0], v[0], status=status, failed_step=failed, ground=p.ground, parameters=constants, **own
+    )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from featherweight.constraints import Constraint
 from featherweight.dynamics.regularity import singular_at
 from featherweight.errors import ConvergenceError, SimulationError
+from featherweight.forces import ForceElement
 from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
@@ -20,18 +22,12 @@ from featherweight.simulation.problem import MOST_STEPS, Control, Problem, probl
 from featherweight.simulation.progress import Progress
 from featherweight.simulation.python_run import python_run
 from featherweight.simulation.run import Run
-from featherweight.simulation.trajectory import Status, Trajectory
+from featherweight.simulation.status import Status
+from featherweight.simulation.trajectory import Trajectory
 from featherweight.simulation.watching import Watch, Watcher
 
 CHUNK_SECONDS = 0.1  # how long native code runs before it is asked whether to go on
 FIRST_CHUNK = 2e9  # operations of a batch in about that time; one robot alone takes six times as long for them
-REASONS = {
-    Status.NOT_CONVERGED: "a solver did not converge",
-    Status.DIVERGED: "the state is no longer finite",
-    Status.BAD_CONTROL: "the controller gave NaN or inf",
-    Status.SINGULAR: "the mass matrix is singular",
-    Status.BAD_INPUT: "q or v is not a state of this robot: NaN, inf, or a quaternion that is not unit",
-}
 _log = logging.getLogger("featherweight")
 
 
@@ -48,6 +44,8 @@ def rollout(
     integrator: str | Integrator = "semi_implicit",
     actuators: Actuators | None = None,
     limits: bool = True,
+    forces: ForceElement | Sequence[ForceElement] = (),
+    constraints: Constraint | Sequence[Constraint] = (),
     record_every: int = 1,
     parameters: Mapping[str, Any] | None = None,
     progress: bool = False,
@@ -71,6 +69,8 @@ def rollout(
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
         limits: joints stay within their limits of position, in semi-implicit and variational steps; other integrators
             warn of the first step beyond one. Limits of velocity never act, those of effort by `actuators`.
+        forces: force elements of `featherweight.forces` that act, your own kinds among them.
+        constraints: constraints of `featherweight.constraints` that are kept, your own kinds among them.
         record_every: keep every so many states; divides `steps`.
         parameters: arrays (…) for constants that were declared when the model was built, by name.
         progress: show a bar.
@@ -81,7 +81,21 @@ def rollout(
         A `Trajectory` with batch axes first.
     """
     what = problem(
-        model, q, v, steps, dt, tau, control, contact, integrator, actuators, record_every, parameters, limits
+        model,
+        q,
+        v,
+        steps,
+        dt,
+        tau,
+        control,
+        contact,
+        integrator,
+        actuators,
+        record_every,
+        parameters,
+        limits,
+        forces,
+        constraints,
     )
     run = Run(what) if what.control is None else python_run(what)
     _drive(run, progress, file)
@@ -101,6 +115,8 @@ def simulate(
     integrator: str | Integrator = "semi_implicit",
     actuators: Actuators | None = None,
     limits: bool = True,
+    forces: ForceElement | Sequence[ForceElement] = (),
+    constraints: Constraint | Sequence[Constraint] = (),
     record_every: int = 1,
     progress: bool = False,
     parameters: Mapping[str, Any] | None = None,
@@ -124,6 +140,8 @@ def simulate(
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
         limits: joints stay within their limits of position, in semi-implicit and variational steps; other integrators
             warn of the first step beyond one. Limits of velocity never act, those of effort by `actuators`.
+        forces: force elements of `featherweight.forces` that act, your own kinds among them.
+        constraints: constraints of `featherweight.constraints` that are kept, your own kinds among them.
         record_every: keep every so many states.
         progress: show a bar.
         parameters: numbers for constants that were declared when the model was built, by name.
@@ -141,7 +159,21 @@ def simulate(
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")
     what = problem(
-        model, q, v, steps, dt, None, control, contact, integrator, actuators, record_every, parameters, limits
+        model,
+        q,
+        v,
+        steps,
+        dt,
+        None,
+        control,
+        contact,
+        integrator,
+        actuators,
+        record_every,
+        parameters,
+        limits,
+        forces,
+        constraints,
     )
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
@@ -168,7 +200,7 @@ def _warn(run: Run) -> None:
 def _reason(what: Problem, last: Trajectory, status: Status) -> str:
     """Why a robot failed after these states; where its mass matrix is singular, which body is at fault."""
     named = singular_at(what.model, last.q[-1], what.parameters) if status is Status.SINGULAR else None
-    return named or REASONS[status]
+    return named or status.reason
 
 
 def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watcher: Watcher | None = None) -> None:

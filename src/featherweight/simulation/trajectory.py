@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import importlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,19 +17,10 @@ from featherweight.model import Model
 from featherweight.recording import read, write
 from featherweight.simulation.facts import ROW, facts_of, ground_in, in_a_row, parameters_in, robot_in
 from featherweight.simulation.loading import RECORDS, check_saved, check_sizes, course_of, joined
+from featherweight.simulation.status import Status
 
+STATES = ("q", "v")
 FORMAT = {"format": "featherweight trajectory", "version": 3}
-
-
-class Status(enum.IntEnum):
-    """How a lane of a simulation ended."""
-
-    OK = 0
-    NOT_CONVERGED = 1
-    DIVERGED = 2
-    BAD_CONTROL = 3
-    BAD_INPUT = 4
-    SINGULAR = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +155,7 @@ def _of_file(facts: dict[str, Any], chunks: list[dict[str, np.ndarray]], model: 
     if "run" in facts:
         course = course_of(facts["run"])
         rows, clock, samples = joined(course, chunks)
-        q, v, *records = rows.values()
-        found = assembled(model or own, course.batch, course.dt, course.every, samples, q, v, records, clock)
+        found = assembled(model or own, course.batch, course.dt, course.every, samples, rows, clock)
         found = replace(found, **known)
     else:
         (arrays,) = chunks
@@ -184,28 +173,25 @@ def assembled(
     dt: float,
     every: int,
     samples: int,
-    q: np.ndarray,
-    v: np.ndarray,
-    records: Sequence[np.ndarray],
+    rows: Mapping[str, np.ndarray],
     clock: np.ndarray,
 ) -> Trajectory:
-    """A trajectory of rows (count, K + 1, n) with their clocks; NaN where a lane had failed, to the end if all have."""
+    """A trajectory of rows by name: q and v (count, K + 1, n), records (count, K, …), and their clocks. NaN where a
+    lane had failed, to the end if all have."""
     status, failed = clock[:, 1], clock[:, 2]
-    complete = q.shape[1] == samples + 1 or bool((status != 0).all())
+    complete = rows["q"].shape[1] == samples + 1 or bool((status != 0).all())
     if complete:
-        q, v = _filled(q, samples + 1), _filled(v, samples + 1)
-        records = [_filled(record, samples) for record in records]
-    steps = np.arange(q.shape[1]) * every
+        rows = {name: _filled(own, samples + (name in STATES)) for name, own in rows.items()}
+    steps = np.arange(rows["q"].shape[1]) * every
     lost = (status != 0)[:, None] & (steps[None] >= failed[:, None])
     lost[:, 0] &= status == Status.BAD_INPUT
     if lost.any():
-        q, v, *records = (np.array(a) for a in (q, v, *records))
-        q[lost], v[lost] = np.nan, np.nan
-        for record in records:
-            record[lost[:, :-1]] = np.nan
-    q, v, tau, force, *rest = (a.reshape(*batch, *a.shape[1:]) for a in (q, v, *records))
-    states = status.astype(np.uint8).reshape(batch), failed.astype(int).reshape(batch)
-    return Trajectory(model, steps * dt, q, v, tau, force, *states, complete, *rest)
+        rows = {name: np.array(own) for name, own in rows.items()}
+        for name, own in rows.items():
+            own[lost if name in STATES else lost[:, :-1]] = np.nan
+    known: dict[str, Any] = {name: own.reshape(*batch, *own.shape[1:]) for name, own in rows.items()}
+    known |= {"status": status.astype(np.uint8).reshape(batch), "failed_step": failed.astype(int).reshape(batch)}
+    return Trajectory(model, steps * dt, complete=complete, **known)
 
 
 def _filled(rows: np.ndarray, samples: int) -> np.ndarray:

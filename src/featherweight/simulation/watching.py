@@ -30,7 +30,7 @@ class Watcher:
         if self.tired:
             return
         p, k = run.problem, run.done
-        q, force = run.history[0][0, k].copy(), run.records[1][0, max(k - 1, 0)].copy()
+        q, force = run.history[0][0, k].copy(), run.records["contact_force"][0, max(k - 1, 0)].copy()
         try:
             self._watch(k * p.every * p.dt, q, force)
         except Exception as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.inputs import Numbers, with_fields
 from featherweight.integrators.integrator import Advanced, External, Integrator
 from featherweight.integrators.variational.course import Course
 from featherweight.integrators.variational.drnea import Place
@@ -64,6 +65,10 @@ class Variational(Integrator):
         if isinstance(self.iterations, bool) or not isinstance(self.iterations, int) or self.iterations < 1:
             raise ValueError(f"iterations: expected a whole number of 1 or more, got {self.iterations!r}")
 
+    def over(self, numbers: Numbers) -> Variational:
+        tolerances = numbers.number(self.tolerance), numbers.optional(self.absolute)
+        return with_fields(self, tolerance=tolerances[0], absolute=tolerances[1])
+
     def state_size(self, tree: Tree) -> int:
         return kept_size(tree) + (memory_size(tree.nv) if self.guess == "extrapolated" else 0)
 
@@ -110,9 +115,9 @@ class Variational(Integrator):
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
         return Advanced(arrival.q, arrival.v, carried, found.iterations, error, search.good(found.trial))
 
-    def _square(self, tree: Tree, tolerance: float, largest: Any, h: Any) -> Any:
+    def _square(self, tree: Tree, tolerance: Any, largest: Any, h: Any) -> Any:
         """The |e|² of a tolerance."""
-        relative = max(tolerance, ROUNDING * tree.depth**1.5)
+        relative = maximum(tolerance, ROUNDING * tree.depth**1.5)
         size = relative * largest if self.absolute is None else self.absolute * h
         return size * size + TINY
 

@@ -1,7 +1,7 @@
-"""Newton steps for all contacts at once, for where sweeps over one after the other go in circles or creep.
+"""Newton steps for all blocks at once, for where sweeps over one after the other go in circles or creep.
 
-Near impulses as they are, each law says Δλ = a - H Δw (`local.Law`). What a change of pushes Δs does to the velocities
-is Δw = T Δs, and Δs = Yᵀ Δλ, so that a step solves
+Near impulses as they are, each law says Δλ = a - H Δw (`law.Linearised`). What a change of pushes Δs does to the
+velocities is Δw = T Δs, and Δs = Yᵀ Δλ, so that a step solves
 
     (1 + Σ Yᵀ H T) Δs = Σ Yᵀ a,
 
@@ -14,10 +14,11 @@ way; such a step is the way there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from featherweight.contact.coupling import Coupling
-from featherweight.contact.local import Contact, JointRow, Law, dot
+from featherweight.constraints.law import Linearised, LocalProblem, dot
+from featherweight.constraints.solve.coupling import Coupling, Impulses
 from featherweight.scalar import absolute, cos, logical_not, maximum, minimum, repeat, sqrt, when, where
 
 STEPS = 20  # of a trial
@@ -28,60 +29,75 @@ BEYOND = 1.001  # past the edge of a cone, so that another law holds there
 
 FAR = 1e300  # an error that is not known yet
 
-Part = Contact | JointRow
-Settle = Callable[[list[Any], Any], list[Any]]  # impulses after so many sweeps
+Settle = Callable[[Impulses, Any], Impulses]  # impulses after so many sweeps
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Impulses, the square of their worst error, and the number of Newton steps so far."""
+
+    impulses: Impulses
+    error: Any
+    turns: Any
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Where a trial begins: an iterate, the squared error it is to reach, the one that was left in the last trial, its
+    number, and how many sweeps settle the impulses another one begins with."""
+
+    start: Iterate
+    enough: Any
+    left: Any
+    number: Any
+    sweeps: Any
 
 
 class Newton:
-    """Steps for the impulses of contacts and rows of joints, as `coupling` has them."""
+    """Newton steps for the impulses of all blocks, as `coupling` has them."""
 
     def __init__(self, coupling: Coupling) -> None:
         self.coupling = coupling
-        contacts = zip(coupling.contacts, coupling.touching, strict=True)
-        joints = ((joint, row.acts) for joint, row in zip(coupling.joints, coupling.rows, strict=True))
-        self.parts: list[Part] = []
-        parts: list[tuple[Part, Any]] = [*contacts, *joints]
-        for part, acts in parts:
+        self.parts: list[LocalProblem] = []
+        for part, acts in zip(coupling.problems, coupling.acts, strict=True):
             coupling.tree.mark()
             self.parts.append(part.only_if(acts))
 
-    def search(
-        self, carry: Sequence[Any], again: Sequence[Any], tolerance: float, most: int, settle: Settle
-    ) -> list[Any]:
-        """Impulses, the square of their worst error and the number of turns, after about `most` turns or as soon as the
-        error is below the tolerance [m/s]. Steps that lead nowhere begin again: with the impulses `again`, and then
-        elsewhere, once that has settled."""
+    def search(self, begin: Iterate, again: Impulses, tolerance: Any, most: int, settle: Settle) -> Iterate:
+        """Impulses after about `most` turns, or as soon as their error is below the tolerance [m/s]. Steps that lead
+        nowhere begin again: with the impulses `again`, and then elsewhere, once that has settled."""
         square = tolerance * tolerance
 
-        def trial(carry: list[Any]) -> list[Any]:
-            *start, enough, _, number, sweeps = carry
-            *impulses, error, turns = repeat(self.step, start, until=lambda c: c[-2] <= enough, at_most=STEPS)
-            found, left = error <= enough, self._error(self._inside(impulses))
+        def trial(now: Trial) -> Trial:
+            last = repeat(self.step, now.start, until=lambda c: c.error <= now.enough, at_most=STEPS)
+            found, left = last.error <= now.enough, self._error(self._inside(last.impulses))
 
-            def elsewhere() -> list[Any]:
-                others = settle(self._elsewhere(number), sweeps)
-                return [where(number > 0, x, y) for x, y in zip(others, again, strict=True)]
+            def elsewhere() -> Impulses:
+                others = settle(self._elsewhere(now.number), now.sweeps)
+                return [
+                    [where(now.number > 0, x, y) for x, y in zip(one, other, strict=True)]
+                    for one, other in zip(others, again, strict=True)
+                ]
 
-            impulses = when(logical_not(found | (left <= square)), elsewhere, impulses)
-            enough = CLOSER * CLOSER * where(found, enough, square)
-            after = where(found, number, number + 1.0), where(found, sweeps, sum(SWEEPS) - sweeps)
-            return [*impulses, FAR, turns, enough, left, *after]
+            impulses = when(logical_not(found | (left <= square)), elsewhere, last.impulses)
+            enough = CLOSER * CLOSER * where(found, now.enough, square)
+            number = where(found, now.number, now.number + 1.0)
+            sweeps = where(found, now.sweeps, sum(SWEEPS) - now.sweeps)
+            return Trial(Iterate(impulses, FAR, last.turns), enough, left, number, sweeps)
 
-        start = [*carry, CLOSER * CLOSER * square, FAR, 0.0, SWEEPS[1]]
-        end = repeat(trial, start, until=lambda c: c[-3] <= square, at_most=-(-most // STEPS))
-        *impulses, _, turns, _, left, _, _ = end
-        return [*self._inside(impulses), left, turns]
+        start = Trial(begin, CLOSER * CLOSER * square, FAR, 0.0, SWEEPS[1])
+        end = repeat(trial, start, until=lambda c: c.left <= square, at_most=-(-most // STEPS))
+        return Iterate(self._inside(end.start.impulses), end.left, end.start.turns)
 
-    def step(self, carry: Sequence[Any]) -> list[Any]:
-        """Impulses, the square of their worst error and the number of turns, one turn later."""
-        *impulses, _, turns = carry
-        s = self._pushes(impulses)
+    def step(self, now: Iterate) -> Iterate:
+        """One turn."""
+        s = self._pushes(now.impulses)
 
         # the laws as they are here, and what they say of all pushes together
         system, laws, error = _System(self.coupling), [], 0.0
-        for part, own in self._each(impulses):
+        for part, own in self._each(now.impulses):
             w = part.error(s)
-            law = part.law(own, w)
+            law = part.linearised(own, w)
             self.coupling.tree.mark()
             system.add(part, law)
             laws.append((own, w, law))
@@ -95,54 +111,53 @@ class Newton:
             dw = [dot(row, [change[d] for d in part.dofs]) for row in part.T]
             dl = [a - dot(row, dw) for a, row in zip(law.a, law.H, strict=True)]
             moves.append((own, dl, w, dw))
-            whole = maximum(whole, part.law(_sum(own, dl), _sum(w, dw)).error)
+            whole = maximum(whole, part.linearised(_sum(own, dl), _sum(w, dw)).error)
             reach = minimum(reach, part.reach(own, dl))
         share = where(whole < error, 1.0, BEYOND * reach)
 
         new, error = [], 0.0
         for part, (own, dl, w, dw) in zip(self.parts, moves, strict=True):
             self.coupling.tree.mark()
-            own = _sum(own, dl, share)
-            new += own
-            error = maximum(error, part.law(own, _sum(w, dw, share)).error)
-        return [*new, error, turns + 1.0]
+            new.append(_sum(own, dl, share))
+            error = maximum(error, part.linearised(new[-1], _sum(w, dw, share)).error)
+        return Iterate(new, error, now.turns + 1.0)
 
-    def _elsewhere(self, number: Any) -> list[Any]:
+    def _elsewhere(self, number: Any) -> Impulses:
         """Impulses, each time others: cos kθ of the k-th."""
         angle = TURN * number
         before, now, twice = 1.0, cos(angle), 2.0 * cos(angle)
-        impulses: list[Any] = []
+        impulses: Impulses = []
         for part in self.parts:
             size = SIZE * part.mass * sqrt(dot(part.e, part.e))
+            impulses.append([])
             for k, _ in enumerate(part.e):
-                impulses.append(size * (absolute(now) if k == 0 else now))
+                impulses[-1].append(size * (absolute(now) if k == 0 else now))
                 before, now = now, twice * now - before
         return impulses
 
-    def _inside(self, impulses: Sequence[Any]) -> list[Any]:
+    def _inside(self, impulses: Impulses) -> Impulses:
         """The impulses, no more than their cones and bounds allow."""
-        return [x for part, own in self._each(impulses) for x in part.inside(own)]
+        return [part.inside(own) for part, own in self._each(impulses)]
 
-    def _error(self, impulses: Sequence[Any]) -> Any:
+    def _error(self, impulses: Impulses) -> Any:
         """The square of their worst error."""
         s, worst = self._pushes(impulses), 0.0
         for part, own in self._each(impulses):
-            worst = maximum(worst, part.law(own, part.error(s)).error)
+            worst = maximum(worst, part.linearised(own, part.error(s)).error)
         return worst
 
-    def _pushes(self, impulses: Sequence[Any]) -> dict[int, Any]:
+    def _pushes(self, impulses: Impulses) -> dict[int, Any]:
         """s = Yᵀ λ."""
-        s: dict[int, Any] = dict.fromkeys(self.coupling.dofs, 0.0)
+        s = self.coupling.nothing()
         for part, own in self._each(impulses):
             s.update(zip(part.dofs, part.pushed(own, s), strict=True))
         return s
 
-    def _each(self, impulses: Sequence[Any]) -> Iterator[tuple[Part, list[Any]]]:
-        """Each contact and row with its impulses."""
-        rest = iter(impulses)
-        for part in self.parts:
+    def _each(self, impulses: Impulses) -> Iterator[tuple[LocalProblem, list[Any]]]:
+        """Each block with its impulses."""
+        for part, own in zip(self.parts, impulses, strict=True):
             self.coupling.tree.mark()
-            yield part, [next(rest) for _ in part.e]
+            yield part, own
 
 
 class _System:
@@ -153,7 +168,7 @@ class _System:
         self.K: dict[int, dict[int, Any]] = {d: {d: 1.0} for d in sorted(coupling.dofs)}
         self.r: dict[int, Any] = dict.fromkeys(self.K, 0.0)
 
-    def add(self, part: Part, law: Law) -> None:
+    def add(self, part: LocalProblem, law: Linearised) -> None:
         HT = [[dot(h, column) for column in zip(*part.T, strict=True)] for h in law.H]
         for i, y in zip(part.dofs, zip(*part.Y, strict=True), strict=True):
             self.r[i] = self.r[i] + dot(y, law.a)

@@ -1,0 +1,91 @@
+"""Constraints: what keeps velocities within laws, by impulses. One kind a file, like joints.
+
+A kind is a frozen dataclass that gives *blocks*: rows of impulses under one law. The solver knows blocks only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight.constraints.law import Law
+from featherweight.forces import Kinematics, Push
+from featherweight.inputs import Numbers
+from featherweight.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Situation(Kinematics):
+    """The robot where constraints act in a step of h: at its beginning, before it moves with the new velocity; or, if
+    it has `moved`, at its end, where impulses change the velocity it arrives with. (q, v) is the state there, `start`
+    the one in which the step began."""
+
+    h: Any
+    moved: bool
+    start: Kinematics
+
+
+def always(before: Sequence[Any], free: Sequence[Any]) -> list[Any]:
+    """Wanted of a row: no velocity."""
+    return [0.0] * len(free)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of a constraint that one law joins.
+
+    Args:
+        law: which impulses go with which velocities (`Cone`, `Interval`, `Stop`, `Equality`).
+        bodies: numbers of the bodies that are pushed, or whose joint is; they are structure.
+        acts: whether it acts in this step; True where that is known while tracing.
+        pushes: what a unit impulse of each row pushes with; asked only where the block may act.
+        wanted: (velocities of the rows before the step, and free ones) -> the velocities that the law speaks of.
+        needed: free velocities v -> whether an impulse is needed; None: wherever it acts.
+        approach: velocities v -> speed of what is about to be stopped, 0 where nothing is; None: not known.
+    """
+
+    law: Law
+    bodies: tuple[int, ...]
+    acts: Any
+    pushes: Callable[[], Sequence[Push]]
+    wanted: Callable[[Sequence[Any], Sequence[Any]], list[Any]] = always
+    needed: Callable[[Sequence[Any]], Any] | None = None
+    approach: Callable[[Sequence[Any]], Any] | None = None
+
+    def is_needed(self, v: Sequence[Any]) -> Any:
+        """Does it take an impulse if the velocities are v without one?"""
+        return self.acts if self.needed is None else self.needed(v)
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """What the solver found for one block: impulses of its rows, and for a cone the speed of slip [m/s]."""
+
+    impulses: list[Any]
+    slip: Any = 0.0
+
+
+class Constraint:
+    """One kind of constraint. Frozen: what it depends on is in its fields."""
+
+    takes_dry_friction = False  # it takes care of the dry friction of joints: the free motion leaves that out
+
+    def over(self, numbers: Numbers) -> Constraint:
+        """The same constraint over other scalars; the default has no number that is an input."""
+        return self
+
+    def check(self, model: Model) -> None:
+        """Raise ValueError if the robot cannot be constrained by it."""
+
+    def laws(self, model: Model) -> list[int]:
+        """How many impulses each of its blocks has: this is known before anything is traced."""
+        raise NotImplementedError
+
+    def blocks(self, at: Situation) -> list[Block]:
+        """Its blocks in this situation, over any scalar."""
+        raise NotImplementedError
+
+    def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:
+        """What is recorded of a step, by name, as flat lists."""
+        return {}

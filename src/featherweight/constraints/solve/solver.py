@@ -1,0 +1,183 @@
+"""The constraint problem of one step: Gauss–Seidel over blocks, each solved by its own law, and, where that takes too
+long, Newton steps for all at once.
+
+The mass matrix is never formed. A unit impulse of a row is carried towards the root once, and pushes the joints on its
+way: T and Y of `law.LocalProblem`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from featherweight.algorithms.articulated import articulated_bodies, handed_on
+from featherweight.algorithms.contact_inertia import response
+from featherweight.algorithms.linear import combine
+from featherweight.constraints.constraint import Block
+from featherweight.constraints.law import LocalProblem
+from featherweight.constraints.solve.coupling import ByPushes, ByVelocities, Coupling, Impulses, Sweep
+from featherweight.constraints.solve.newton import SWEEPS, Iterate, Newton
+from featherweight.constraints.solve.route import Route, route
+from featherweight.forces import Push
+from featherweight.inputs import Numbers
+from featherweight.model import Tree
+from featherweight.scalar import logical_not, repeat, sqrt, when, where
+from featherweight.spatial import Force, Motion
+
+FEW = 6  # contacts
+PATIENCE = 20  # sweeps before all blocks are solved at once; none where some always act, which sweeps are slow with
+UNKNOWN = 1e300  # residual before the first sweep
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """When the problem counts as solved.
+
+    Args:
+        tolerance: largest velocity [m/s] by which any row may miss its law.
+        iterations: sweeps and Newton steps after which a step is given up as not converged.
+    """
+
+    tolerance: Any = 1e-8
+    iterations: int = 1000
+
+    def over(self, numbers: Numbers) -> SolverOptions:
+        """The same over other scalars."""
+        return SolverOptions(numbers.number(self.tolerance), self.iterations)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """New velocities, impulses of each block, speeds of slip of those with a cone; the squared residual, and how many
+    sweeps and Newton steps it took."""
+
+    v: list[Any]
+    impulses: Impulses
+    slips: list[Any]
+    error: Any = 0.0
+    turns: Any = 0.0
+
+
+class Solver:
+    """What is known before the first sweep: articulated bodies, velocities, and the way of each block to the root."""
+
+    def __init__(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], free: Sequence[Any], blocks: Sequence[Block],
+        options: SolverOptions,
+    ) -> None:  # fmt: skip
+        self.tree, self.v, self.free, self.blocks, self.options = tree, v, list(free), blocks, options
+        self.bodies = articulated_bodies(tree, q)
+        self.before, self.after = (self._velocities(x) for x in (v, free))
+        self.routes = [route(tree, block.bodies) for block in blocks]
+        self.dofs = sorted({d for way in self.routes for d in way.dofs})
+        self.always = any(block.acts is True for block in blocks)
+
+    def solve(self, warm: Impulses) -> Solution:
+        """Start from the impulses of the step before (warm start)."""
+        each = zip(self.blocks, warm, strict=True)
+        warm = [[where(block.acts, x, 0.0) for x in impulses] for block, impulses in each]
+        coupling, options = self._coupling(warm), self.options
+        square = options.tolerance * options.tolerance
+
+        def settle(impulses: Impulses, sweeps: Any) -> Impulses:
+            start = Sweep(coupling.start(impulses), impulses, UNKNOWN, 0.0)
+            return repeat(coupling.sweep, start, until=lambda c: c.turns >= sweeps, at_most=int(max(SWEEPS))).impulses
+
+        def all_at_once(now: Sweep, again: Impulses, most: int) -> Sweep:
+            begin = Iterate(now.impulses, now.error, now.turns)
+            found = Newton(coupling).search(begin, again, options.tolerance, most, settle)
+            return Sweep(coupling.start(found.impulses), found.impulses, found.error, found.turns)
+
+        last = Sweep(coupling.start(warm), warm, UNKNOWN, 0.0)
+        if self.always:
+            last = all_at_once(last, [[0.0] * len(own) for own in warm], options.iterations)
+        else:
+            most = min(PATIENCE, options.iterations)
+            last = repeat(coupling.sweep, last, until=lambda c: c.error <= square, at_most=most)
+            if options.iterations > PATIENCE:
+                newton = partial(all_at_once, last, warm, options.iterations - PATIENCE)
+                last = when(logical_not(last.error <= square), newton, last)
+        pushed = self._response(coupling.pushes(last))
+        moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
+        slips = [
+            coupling.only(self.blocks[k].acts, partial(self._slip, coupling, last, k), [0.0])[0]
+            for k in coupling.contacts
+        ]
+        return Solution(moved, last.impulses, slips, last.error, last.turns)
+
+    def _coupling(self, warm: Impulses) -> Coupling:
+        sizes = [block.law.size for block in self.blocks]
+        few = 0 < sum(size > 1 for size in sizes) <= FEW and not self.always
+        kind = ByVelocities if few else ByPushes
+        problems = []
+        for block, way, before in zip(self.blocks, self.routes, warm, strict=True):
+            self.tree.mark()
+            make = partial(self._problem, block, way, before)
+            problems.append(kind.only(block.acts, make, None) if block.law.size > 1 else make())
+        return kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs)
+
+    @staticmethod
+    def _slip(coupling: Coupling, now: Sweep, k: int) -> list[Any]:
+        x, y = coupling.slip(now, k)
+        return [sqrt(x * x + y * y)]
+
+    def _problem(self, block: Block, way: Route, before: list[Any]) -> LocalProblem:
+        """The rows of a block, carried to the root, and its law for them."""
+        pushes = block.pushes()
+        free = [_rate(push, self.after, self.free) for push in pushes]
+        wanted = block.wanted([_rate(push, self.before, self.v) for push in pushes], free)
+        e = [x - y for x, y in zip(free, wanted, strict=True)]
+        T, Y = zip(*(self._carried(push, way) for push in pushes), strict=True)
+        return block.law.problem(way.dofs, list(T), list(Y), e, before)
+
+    def _carried(self, push: Push, way: Route) -> tuple[list[Any], list[Any]]:
+        """T = L⁻¹ t and Y = T / d of the joints that a push meets on its way to the root, the nearest first."""
+        bodies, tree = self.bodies, self.tree
+        forces: dict[int, Force] = dict(push.bodies)
+        T: list[Any] = []
+        Y: list[Any] = []
+        for group in way.groups:
+            i, joint = group[0], tree.joints[group[0]]
+            t: list[Any] = [push.joints.get(d, 0) for d in joint.dofs]
+            for b in group:
+                if b in forces:
+                    t = [x + s.dot(forces[b]) for x, s in zip(t, bodies.S[b], strict=True)]
+            own = bodies.D[i].forward(t)
+            answer = [x * r for x, r in zip(own, bodies.D[i].d_inverse, strict=True)]
+            T, Y = T + own, Y + answer
+            parent = tree.parent[i]
+            if parent > 0:
+                y = bodies.D[i].backward(answer)
+                F = handed_on(bodies.X[i], forces.get(i, Force.zero()), bodies.U[i], y, joint)
+                for b in group[1:]:
+                    F = F + bodies.X[b].back(forces.get(b, Force.zero()))
+                forces[parent] = forces[parent] + F if parent in forces else F
+        return T, Y
+
+    def _velocities(self, v: Sequence[Any]) -> list[Motion]:
+        """Of every body, in its frame."""
+        V = self.tree.per_body(Motion.zero())
+        for i, parent, joint in self.tree.outward():
+            V[i] = self.bodies.X[i] @ V[parent] + combine(self.bodies.S[i], v[joint.v])
+        return V
+
+    def _response(self, s: dict[int, Any]) -> list[Any]:
+        """M⁻¹ Jᵀ λ."""
+        y: dict[int, list[Any]] = {}
+        for i, _, joint in self.tree.outward():
+            own = [s.get(d, 0) for d in range(joint.v.start, joint.v.stop)]
+            if joint.v.start in s:
+                y[i] = self.bodies.D[i].backward(own)
+        return response(self.tree, self.bodies, y)
+
+
+def _rate(push: Push, V: Sequence[Motion], v: Sequence[Any]) -> Any:
+    """The velocity of a row: the power of a unit impulse."""
+    total: Any = 0.0
+    for body, F in push.bodies.items():
+        total = total + V[body].dot(F)
+    for d, number in push.joints.items():
+        total = total + number * v[d]
+    return total

@@ -1,0 +1,68 @@
+"""Points against surfaces by impulses: Signorini's law for the normal, Coulomb's cone along the surface.
+
+    0 ≤ λ_n ⟂ v_n⁺ - v* ≥ 0,    |λ_t| ≤ μ λ_n,    v_t⁺ = 0 or λ_t = -μ λ_n v_t⁺ / |v_t⁺|,
+
+with v* = max(-e v_n, min(-β z, v_max)), which bounces (by the velocity v_n before the step) and recovers from depth.
+Where the step has moved already, points touch at its end, and what bounces does so by the velocity it arrives with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight import algorithms
+from featherweight.constraints import Block, Cone, Constraint, Push, Reaction, Situation
+from featherweight.contact.candidates import ContactCandidate, Ground, candidates, contact_records
+from featherweight.inputs import absent
+from featherweight.model import Model
+from featherweight.scalar import maximum, minimum, where
+from featherweight.spatial import Vector
+
+
+@dataclass(frozen=True)
+class PointOnSurface(Constraint):
+    """All contact points of a robot against all surfaces.
+
+    Args:
+        ground: surfaces and coefficients.
+        recovery: β [1/s], by which depth beyond `slop` is recovered.
+        recovery_speed: v_max [m/s], most that recovery adds.
+        slop: depth [m] that is left, so that a resting point keeps touching.
+        bounce_speed: v_min [m/s], below which nothing bounces.
+    """
+
+    ground: Ground
+    recovery: Any
+    recovery_speed: Any
+    slop: Any
+    bounce_speed: Any
+
+    def laws(self, model: Model) -> list[int]:
+        return [Cone.size] * (len(model.contact_points) * len(self.ground.surfaces))
+
+    def blocks(self, at: Situation) -> list[Block]:
+        return [self._block(m, at) for m in candidates(self.ground, at)]
+
+    def _block(self, m: ContactCandidate, at: Situation) -> Block:
+        def wanted(before: Sequence[Any], free: Sequence[Any]) -> list[Any]:
+            away = maximum(minimum(-self.recovery * (m.z + self.slop), self.recovery_speed), 0.0)
+            if not absent(m.restitution):
+                hits = free[0] if at.moved else before[0]
+                away = maximum(where(before[0] < -self.bounce_speed, -m.restitution * hits, 0.0), away)
+            return [away, 0.0, 0.0]
+
+        def approach(v: Sequence[Any]) -> Any:
+            _, V, _ = algorithms.body_motion(at.tree, m.body, at.q, v, [0] * at.tree.nv)
+            return -V.dot(m.force(m.frame[0]))
+
+        return Block(
+            Cone(m.friction), (m.body,), m.z <= 0 if m.body > 0 else False,
+            lambda: [Push({m.body: m.force(row)}) for row in m.frame], wanted, approach=approach,
+        )  # fmt: skip
+
+    def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:
+        met, per_h = candidates(self.ground, at), 1.0 / at.h
+        forces = [m.frame.transposed_times(Vector(*own.impulses)) * per_h for m, own in zip(met, found, strict=True)]
+        return contact_records(at, met, forces, [own.slip for own in found])

@@ -1,0 +1,6 @@
+"""Force elements: what pushes bodies and joints by a law of the state, one kind a file."""
+
+from featherweight.forces.element import Advance, ForceElement, Push, with_damping
+from featherweight.forces.kinematics import Kinematics
+
+__all__ = ["Advance", "ForceElement", "Kinematics", "Push", "with_damping"]

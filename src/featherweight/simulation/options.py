@@ -1,0 +1,77 @@
+"""What moves a robot in a simulation, and which of its numbers are inputs of the compiled step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight.constraints import Constraint, JointLimit
+from featherweight.constraints.solve import SolverOptions
+from featherweight.contact import ContactModel
+from featherweight.forces import ForceElement
+from featherweight.identity import Identity, identity
+from featherweight.inputs import Numbers
+from featherweight.integrators import Integrator
+from featherweight.model import Model
+from featherweight.simulation.actuators import Actuators
+from featherweight.simulation.control import Compiled
+from featherweight.simulation.pipeline import Parts
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """What moves a robot: the method, forces that are given, a controller, actuators, contact, force elements and
+    constraints of the user."""
+
+    integrator: Integrator
+    given: bool = False
+    control: Compiled | None = None
+    actuators: Actuators | None = None
+    contact: ContactModel | None = None
+    limits: bool = False  # of joints act
+    watched: bool = False  # limits of joints do not act, but it is written down when one is passed
+    forces: tuple[ForceElement, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+
+    def over(self, scalars: Iterable[Any] | None = None) -> tuple[StepOptions, list[float]]:
+        """The same over other scalars, and the numbers that are inputs. Without scalars, its structure."""
+        numbers = Numbers(scalars)
+        new = StepOptions(
+            self.integrator.over(numbers), self.given, self.control,
+            None if self.actuators is None else self.actuators.over(numbers),
+            None if self.contact is None else self.contact.over(numbers),
+            self.limits, self.watched,
+            tuple(element.over(numbers) for element in self.forces),
+            tuple(constraint.over(numbers) for constraint in self.constraints),
+        )  # fmt: skip
+        return new, numbers.values
+
+    def parts(self) -> Parts:
+        """What the step is composed of."""
+        elements = (*(() if self.contact is None else self.contact.elements()), *self.forces)
+        own = None if self.contact is None else self.contact.constraints(self.limits)
+        if own is None:
+            own = (JointLimit(),) if self.limits else ()
+        options = SolverOptions() if self.contact is None else self.contact.options
+        return Parts(self.integrator, elements, (*own, *self.constraints), options)
+
+    @property
+    def identity(self) -> Identity:
+        """What shapes the step, by its fields without the numbers that are inputs; a controller by its function and how
+        many numbers it takes."""
+        shape, values = self.over()
+        control = self.control
+        traced = control and (control.function, control.state.shape[-1:], control.parameters.shape[-1:])
+        parts = shape.integrator, shape.actuators, shape.contact, shape.forces, shape.constraints
+        return identity(self.given, *parts, self.limits, self.watched, traced, len(values))
+
+    def records(self, model: Model) -> dict[str, tuple[int, ...]]:
+        """Shapes of what is recorded in a step, by name: forces; of contact, force, slip, depth, and (turns, residual)
+        of the solver; of an integrator that solves equations, (iterations, residual)."""
+        points = len(model.contact_points) if self.contact is not None else 0
+        solver = 2 if points or self.constraints else 0
+        return {
+            "tau": (model.nv,), "contact_force": (points, 3), "contact_slip": (points,), "penetration": (points,),
+            "solver": (solver,), "convergence": (2 if self.integrator.solves else 0,),
+        }  # fmt: skip
