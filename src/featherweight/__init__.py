@@ -43,9 +43,11 @@ from featherweight.errors import ConvergenceError, ModelError, SimulationError
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
 
 if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says that it is public
+    from featherweight import constraints as constraints
     from featherweight import contact as contact
     from featherweight import control as control
     from featherweight import equations as equations
+    from featherweight import forces as forces
     from featherweight import integrators
     from featherweight import plot as plot
     from featherweight import scenes as scenes
@@ -121,9 +123,11 @@ __all__ = [
 
 _LATE = {
     "actuators": "featherweight.simulation.actuators",
+    "constraints": "featherweight.constraints",
     "contact": "featherweight.contact",
     "control": "featherweight.control",
     "equations": "featherweight.equations",
+    "forces": "featherweight.forces",
     "integrators": "featherweight.integrators",
     "scenes": "featherweight.scenes",
     "plot": "featherweight.plot",

@@ -77,7 +77,7 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
 
     # constraint blocks where they act, and the impulses that fulfil their laws
     end = Situation(model, tree, motion.q, motion.v, h, True, at) if motion.moved else begin
-    blocks = [constraint.blocks(end) for constraint in parts.constraints]
+    blocks = [_blocks(constraint, end) for constraint in parts.constraints]
     solved = solve(parts.options, end, motion, list(chain(*blocks)), memory.constraints, going)
 
     # the integrator's end of the step
@@ -93,6 +93,15 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
     for constraint, own in zip(parts.constraints, blocks, strict=True):
         records |= constraint.records(end, [next(found) for _ in own])
     return Stepped(new_q, new_v, kept, solved.converged & motion.converged, records)
+
+
+def _blocks(constraint: Constraint, at: Situation) -> list[Block]:
+    """The blocks of a constraint, as many and as large as it said before."""
+    blocks, sizes = constraint.blocks(at), constraint.laws(at.model)
+    found = [block.law.size for block in blocks]
+    if found != sizes:
+        raise ValueError(f"constraints: {constraint!r} said blocks of {sizes} impulses, and gave blocks of {found}")
+    return blocks
 
 
 def damped_by(elements: Sequence[ForceElement], model: Model, tree: Tree) -> Tree:
@@ -134,5 +143,5 @@ def _slow(constraints: Sequence[Constraint], begin: Situation) -> Any:
     """The speed below which dry friction of joints is viscous."""
     if not begin.tree.rubs:
         return SLOW
-    blocks: list[Block] = [block for constraint in constraints for block in constraint.blocks(begin)]
+    blocks: list[Block] = [block for constraint in constraints for block in _blocks(constraint, begin)]
     return impact_speed(begin.tree, blocks, begin.v, SLOW)

@@ -126,6 +126,7 @@ class Solver:
     def _problem(self, block: Block, way: Route, before: list[Any]) -> LocalProblem:
         """The rows of a block, carried to the root, and its law for them."""
         pushes = block.pushes()
+        _check(block, way, pushes)
         free = [_rate(push, self.after, self.free) for push in pushes]
         wanted = block.wanted([_rate(push, self.before, self.v) for push in pushes], free)
         e = [x - y for x, y in zip(free, wanted, strict=True)]
@@ -171,6 +172,20 @@ class Solver:
             if joint.v.start in s:
                 y[i] = self.bodies.D[i].backward(own)
         return response(self.tree, self.bodies, y)
+
+
+def _check(block: Block, way: Route, pushes: Sequence[Push]) -> None:
+    """Does a block push what it says, with as many rows as its law has?"""
+    if len(pushes) != block.law.size:
+        law = type(block.law).__name__
+        raise ValueError(f"constraints: expected {block.law.size} pushes, as {law} has rows, got {len(pushes)}")
+    for push in pushes:
+        others = set(push.bodies) - {0, *block.bodies}
+        if others or set(push.joints) - set(way.dofs):
+            raise ValueError(
+                f"constraints: a block says that it pushes bodies {block.bodies}, and pushes bodies "
+                f"{sorted(push.bodies)} and degrees of freedom {sorted(push.joints)}; name all of them in Block.bodies"
+            )
 
 
 def _rate(push: Push, V: Sequence[Motion], v: Sequence[Any]) -> Any:
