@@ -5,25 +5,19 @@ each of its numbers. What it does not ask for (kinds, counts, what is absent) is
 
 >>> numbers = Numbers()
 >>> numbers.optional(0.0), numbers.direction((0.0, 0.6, 0.8)), numbers.values
-(0.0, (0.0, Input(), Input()), [0.6, 0.8])
+(0.0, (0.0, Ellipsis, Ellipsis), [0.6, 0.8])
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 Thing = TypeVar("Thing")
 
 
-@dataclass(frozen=True)
-class Input:
-    """Stands for a number where only the structure of an object is asked for."""
-
-
-INPUT = Input()
+INPUT = ...  # stands for a number where only the structure of an object is asked for
 
 
 class Numbers:

@@ -194,7 +194,7 @@ def test_a_lane_that_has_failed_searches_no_more() -> None:
     carry = [np.tile(q, (4, 1)), np.tile(v, (4, 1)), np.array([[0.0, status, 0.0] for status in (0, 1, 0, 2)])]
     states = [np.zeros((4, 2, 10)), np.zeros((4, 2, 10)), np.zeros((4, 3))]
     records = [np.zeros((4, 1, int(np.prod(shape)))) for shape in options.records(model).values()]
-    constants = [np.full((1, 1), 1e-3), np.array([options.over()[1]])]
+    constants = [np.full((1, 1), 1e-3), np.array([options.numbers])]
     step_loop(model, options).run(carry, [], constants, states, records, 1, 1)
     iterations = records[-1][:, 0, 0]
     assert iterations[0] == iterations[2] > 0

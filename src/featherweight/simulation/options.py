@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from featherweight.constraints import Constraint, JointLimit
@@ -34,10 +35,22 @@ class StepOptions:
     forces: tuple[ForceElement, ...] = ()
     constraints: tuple[Constraint, ...] = ()
 
-    def over(self, scalars: Iterable[Any] | None = None) -> tuple[StepOptions, list[float]]:
-        """The same over other scalars, and the numbers that are inputs. Without scalars, its structure."""
-        numbers = Numbers(scalars)
-        new = StepOptions(
+    def over(self, scalars: Iterable[Any]) -> StepOptions:
+        """The same over other scalars, in place of the numbers that are inputs."""
+        return self._over(Numbers(scalars))
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The numbers that are inputs."""
+        return self._structure[1]
+
+    @cached_property
+    def _structure(self) -> tuple[StepOptions, list[float]]:
+        numbers = Numbers()
+        return self._over(numbers), numbers.values
+
+    def _over(self, numbers: Numbers) -> StepOptions:
+        return StepOptions(
             self.integrator.over(numbers), self.given, self.control,
             None if self.actuators is None else self.actuators.over(numbers),
             None if self.contact is None else self.contact.over(numbers),
@@ -45,8 +58,8 @@ class StepOptions:
             tuple(element.over(numbers) for element in self.forces),
             tuple(constraint.over(numbers) for constraint in self.constraints),
         )  # fmt: skip
-        return new, numbers.values
 
+    @cached_property
     def parts(self) -> Parts:
         """What the step is composed of."""
         elements = (*(() if self.contact is None else self.contact.elements()), *self.forces)
@@ -56,15 +69,14 @@ class StepOptions:
         options = SolverOptions() if self.contact is None else self.contact.options
         return Parts(self.integrator, elements, (*own, *self.constraints), options)
 
-    @property
+    @cached_property
     def identity(self) -> Identity:
         """What shapes the step, by its fields without the numbers that are inputs; a controller by its function and how
         many numbers it takes."""
-        shape, values = self.over()
-        control = self.control
+        shape, control = self._structure[0], self.control
         traced = control and (control.function, control.state.shape[-1:], control.parameters.shape[-1:])
         parts = shape.integrator, shape.actuators, shape.contact, shape.forces, shape.constraints
-        return identity(self.given, *parts, self.limits, self.watched, traced, len(values))
+        return identity(self.given, *parts, self.limits, self.watched, traced)
 
     def records(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Shapes of what is recorded in a step, by name: forces; of contact, force, slip, depth, and (turns, residual)

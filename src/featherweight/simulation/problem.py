@@ -27,7 +27,7 @@ from featherweight.simulation.control import Compiled
 from featherweight.simulation.limits import warn_if_beyond
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.status import Status
-from featherweight.simulation.step import carry_of, step_loop
+from featherweight.simulation.step import step_loop
 
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
 MOST_STEPS = 10_000_000_000
@@ -126,15 +126,16 @@ def problem(
     carry = _begin(model, all_rows("q"), all_rows("v"))
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     given = [all_rows("tau")] if tau is not None else []
-    carry += _memories(model, options, count)
-    if values_of := options.over()[1]:
-        constants.append(np.array([values_of]))
+    loop = step_loop(model, options)
+    carry += _memories(loop, count)
+    if options.numbers:
+        constants.append(np.array([options.numbers]))
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
     _warn(model, options, dt, carry[0], parameters, limits)
     return Problem(
-        model, float(dt), int(steps), int(every), batch, step_loop(model, options), options.records(model),
+        model, float(dt), int(steps), int(every), batch, loop, options.records(model),
         control if own is None else None, tuple(carry), tuple(given), tuple(constants),
         () if options.contact is None else options.contact.surfaces,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
@@ -184,7 +185,7 @@ def _each(name: str, values: Any, kind: Any, model: Model) -> tuple[Any, ...]:
 
 def _check_impulses(options: StepOptions) -> None:
     """Can constraints act in the steps of this integrator?"""
-    method, constraints = options.integrator, options.parts().constraints
+    method, constraints = options.integrator, options.parts.constraints
     if constraints and method.no_impulses:
         raise ValueError(
             "integrator: impulses act at the end of a semi-implicit step or of a variational one, got "
@@ -197,9 +198,9 @@ def _check_impulses(options: StepOptions) -> None:
         )
 
 
-def _memories(model: Model, options: StepOptions, count: int) -> list[np.ndarray]:
+def _memories(loop: Loop, count: int) -> list[np.ndarray]:
     """What is carried beside q, v, clock and the controller's state, at the beginning."""
-    others = [a for a in carry_of(model, options) if a.name not in ("q", "v", "clock", "x")]
+    others = [a for a in loop.kernel.inputs[: loop.kernel.carried] if a.name not in ("q", "v", "clock", "x")]
     return [np.full((count, *a.shape), -1.0 if a.name == "passed" else 0.0) for a in others]
 
 

@@ -59,7 +59,7 @@ def _forget(loops: dict[Any, Any]) -> None:
 
 def carry_of(model: Model, options: StepOptions) -> list[Argument]:
     """What a step hands on to the next, by name. The clock has step number, status, and step of the failure."""
-    sizes = options.parts().memory_sizes(model)
+    sizes = options.parts.memory_sizes(model)
     carry = [
         Argument("q", (model.nq,), "nq", tuple(j.q.start for j in model.independent_joints)),
         Argument("v", (model.nv,), "nv", tuple(j.v.start for j in model.independent_joints)),
@@ -79,8 +79,8 @@ def carry_of(model: Model, options: StepOptions) -> list[Argument]:
 def constants_of(model: Model, options: StepOptions) -> list[Argument]:
     """What holds for all steps: their length, declared parameters of the model, numbers of whatever moves it."""
     constants = [Argument("dt", (), ""), *(Argument(p.name, p.shape, "") for p in model.parameters.values())]
-    if numbers := options.over()[1]:
-        constants.append(Argument("numbers", (len(numbers),), "n"))
+    if options.numbers:
+        constants.append(Argument("numbers", (len(options.numbers),), "n"))
     if options.control is not None:
         constants.append(Argument("p", options.control.parameters.shape[-1:], "m"))
     return constants
@@ -96,7 +96,7 @@ def _make(model: Model, options: StepOptions) -> Loop:
         names = [a.name for a in (*carry, *forces, *constants)]
         x = dict(zip(names, scalars, strict=True))
         tree = model.over(lift, mark, {n: x[n] for n in model.parameters})
-        after, recorded = _step(model, tree, options.over(x.get("numbers", ()))[0], x)
+        after, recorded = _step(model, tree, options.over(x.get("numbers", ())), x)
         wanted = (recorded[n] if prod(shape) else [] for n, shape in records.items())
         return [*(after[a.name] for a in carry), *wanted], 0
 
@@ -112,7 +112,7 @@ def _step(
     """The carry after a step, and records of it, by name. A lane that fails stands still from then on, with status and
     step of the failure."""
     (k, status, failed), (dt,) = x["clock"], x["dt"]
-    parts, going = options.parts(), status == 0
+    parts, going = options.parts, status == 0
     asked, x_after = _forces(model, x, options.control)
     tau = asked if options.actuators is None else options.actuators.forces(model, x["v"], asked)
     good_tau = abs(_sum(asked)) <= LARGEST
