@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import re
 import sys
 import sysconfig
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +31,48 @@ def test_one_state_and_batches_have_native_entry_points() -> None:
     for axes, x in enumerate((q[0], q)):
         assert type(entries[axes]) is type(len)
         assert entries[axes](x, x, x).shape == x.shape
+
+
+@pytest.mark.skipif(not SUPPORTED or FREE_THREADED, reason="an interpreter without native entry points")
+def test_nothing_stays_of_functions_that_are_gone() -> None:
+    """Each model that Python controls has a step at an address of its own."""
+    model = fw.robots.chain(2)
+    x = np.zeros(2)
+    fw.forward_dynamics(model, x, x, x)
+    code = model._kernels["forward_dynamics", (), ()].code(1)
+
+    def make(numbers: range) -> None:
+        for k in numbers:
+            entry = fastcall.make_entry(code.library["rows"] + k, f"step{k}", code.workspace(), code.library, ())
+            assert entry.__name__ == f"step{k}"
+
+    make(range(10))
+    tracemalloc.start()
+    try:
+        make(range(10, 20))
+        before = tracemalloc.get_traced_memory()[0]
+        make(range(20, 520))
+        assert tracemalloc.get_traced_memory()[0] - before < 500 * 10
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.skipif(not SUPPORTED or FREE_THREADED, reason="an interpreter without native entry points")
+def test_what_python_reads_of_a_function_is_freed_after_it() -> None:
+    """It stands in the memory of the function's `self`, which CPython lets go last; not in an object that `self` refers
+    to: the collector clears those in any order, for kernels and their functions refer to each other."""
+    model = fw.robots.chain(2)
+    x = np.zeros(2)
+    fw.forward_dynamics(model, x, x, x)
+    entry = model._entries["forward_dynamics", (), ()][0]
+    context = entry.__self__
+    assert context.flags.owndata or context.base.flags.owndata
+    method = ctypes.c_void_p.from_address(id(entry) + 16).value  # PyCFunctionObject.m_ml
+    name, _, _, text = (ctypes.c_void_p * 4).from_address(method)
+    for place in (method, name, text):
+        assert 0 <= place - context.ctypes.data < context.nbytes
+    assert ctypes.string_at(name) == entry.__name__.encode() == b"forward_dynamics"
+    assert not entry.__doc__
 
 
 @pytest.mark.parametrize(

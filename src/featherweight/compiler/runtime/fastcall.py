@@ -36,15 +36,7 @@ _log = logging.getLogger("featherweight")
 
 API_NEW = 94  # PyArray_NewFromDescr in NumPy's C-API table
 METH_FASTCALL = 0x80
-
-
-class _MethodDef(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
+METHOD_WORDS = 4  # of a PyMethodDef; flags are an int, on little-endian machines at the beginning of a word
 
 
 class _Context(np.ndarray):
@@ -99,22 +91,31 @@ def make_entry(
         "run": run,
         "few": few,
     }
-    context = np.array([addresses[n] for n in NAMES], dtype=np.uintp).view(_Context)
+    context = _context([addresses[n] for n in NAMES], address, name)
     context.owner = (workspace, library, many, kept, results, places)
-    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-        ("PyCFunction_NewEx", api)
-    )
-    return new(ctypes.addressof(_method(address, name)), context, None)
+    return _new_function()(context[len(NAMES) :].ctypes.data, context, None)
 
 
 @functools.cache
-def _method(address: int, name: str) -> _MethodDef:
-    """What CPython reads of a function there."""
-    method = _MethodDef(name.encode(), address, METH_FASTCALL, b"")
-    ctypes.pythonapi.Py_IncRef(
-        ctypes.py_object(method)
-    )  # for good: functions read it when they are freed, also at exit
-    return method
+def _new_function() -> Any:
+    """CPython's PyCFunction_NewEx. Made once: ctypes makes a class for it, which only the collector frees."""
+    kind = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return kind(("PyCFunction_NewEx", ctypes.pythonapi))
+
+
+def _context(words: list[int], address: int, name: str) -> _Context:
+    """These words, and behind them what CPython reads of the function: a PyMethodDef (name, address, flags, text), then
+    the name.
+
+    It reads them once more when it frees the function, and only then lets its `self` go (bpo-42015): so they stand in
+    the memory of `self`. An object that `self` refers to would not do: the collector may take it away first.
+    """
+    text = name.encode()
+    letters = np.frombuffer(text.ljust(8 * (len(text) // 8 + 1), b"\0"), dtype=np.uintp)
+    context = np.array([*words, 0, address, METH_FASTCALL, 0, *letters], dtype=np.uintp).view(_Context)
+    method, start = len(words), context[len(words) + METHOD_WORDS :].ctypes.data
+    context[method], context[method + 3] = start, start + len(text)  # an empty text
+    return context
 
 
 @functools.cache
