@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +58,16 @@ def welded(tree: Tree, base: str) -> list[Body]:
         bodies[k].links.append((tree.links[joint.child], X))
         place[joint.child] = k, X
     return bodies
+
+
+@contextlib.contextmanager
+def one_file() -> Iterator[None]:
+    """While a file is read: what is computed of its parts is kept until the end, and no longer."""
+    try:
+        yield
+    finally:
+        placement_of.cache_clear()
+        link_inertia.cache_clear()
 
 
 @functools.lru_cache(maxsize=PARTS)

@@ -12,6 +12,7 @@ from typing import Any
 from featherweight.endings import check_ending
 from featherweight.errors import ModelError
 from featherweight.io.assemble import assemble, joint_names
+from featherweight.io.bodies import one_file
 from featherweight.io.check import check_physics, check_structure
 from featherweight.io.description import Description, Tree
 from featherweight.io.findings import Finding, Report
@@ -59,7 +60,8 @@ def load(
         ModelError: with file, line, element, what is wrong and how to fix it.
     """
     data, file = _bytes(path), os.fsdecode(path)
-    return _model(data, file, base, policy, parameters, gravity, contact, roots)
+    with one_file():
+        return _model(data, file, base, policy, parameters, gravity, contact, roots)
 
 
 def loads(
@@ -75,7 +77,8 @@ def loads(
     """A robot from URDF text: see `load`. A text is in no folder: meshes are found in `roots` only."""
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text: expected URDF text, got {type(text).__name__}")
-    return _model(_encoded(text), None, base, policy, parameters, gravity, contact, roots)
+    with one_file():
+        return _model(_encoded(text), None, base, policy, parameters, gravity, contact, roots)
 
 
 def lint(
@@ -84,7 +87,8 @@ def lint(
     """Everything that is wrong with, impossible in, or not used of a URDF file, by line."""
     _one_of("base", base, BASES)
     try:
-        return _read(_bytes(path), os.fsdecode(path), base, roots).report.findings
+        with one_file():
+            return _read(_bytes(path), os.fsdecode(path), base, roots).report.findings
     except ModelError as error:
         text = str(error).removeprefix(f"{error.file}:{error.line}: ").removeprefix(f"{error.file}: ")
         return [Finding("error", error.line or 0, error.element or "", text)]
@@ -118,7 +122,8 @@ def save_urdf(model: Model, path: str | bytes | os.PathLike[str]) -> None:
 
 def _check_readable(model: Model, text: str) -> None:
     """ModelError if a file would not be read again: numbers may be larger in Python, and names others."""
-    errors = [f for f in _read(text.encode(), None, "fixed").report.findings if f.level == "error"]
+    with one_file():
+        errors = [f for f in _read(text.encode(), None, "fixed").report.findings if f.level == "error"]
     if errors:
         first = errors[0]
         raise ModelError(f"model {model.name!r} cannot be saved as URDF: {first.element}: {first.message}; {first.fix}")
