@@ -3,9 +3,9 @@
 A worker process makes calls on 200 models (`soak_jobs.py`): in its main thread, where SIGALRM and SIGINT raise
 exceptions at any moment, in three more threads, and in children that it forks. Every call is known by model, name and
 seed, and gives the same bits every time; a sample of them is made again by fresh processes without a cache. Every 20
-seconds the worker lets all models go and counts: memory, open files, threads. This process watches: if the worker dies
-or stands still, it says what was being called, and goes on with another. `--without signals` and the like find out who
-is to blame.
+seconds the worker lets all models go, loads a small kernel, since code that nobody owns is freed when more is loaded,
+and counts: memory, open files, threads. This process watches: if the worker dies or stands still, it says what was
+being called, and goes on with another. `--without signals` and the like find out who is to blame.
 
 Fails on: a crash, a hang, a wrong bit, memory that moves by more than 5 MB after the first two minutes, files or
 threads that become more.
@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-THREADS, ALIVE, SEEDS = 3, 12, 6  # beside the main one; models that are kept; seeds of each call
+THREADS, ALIVE = 3, 12  # beside the main one; models that are kept
 REST_SECONDS, WARM_SECONDS = 20.0, 120.0
 STILL_SECONDS = 600.0  # without a sign of life: a hang
 FORK_SECONDS = 120.0
@@ -58,13 +58,13 @@ class Worker:
 
     def __init__(self, seed: int, minutes: float, recorder: Path, without: list[str]) -> None:
         import soak_jobs as jobs
+        from soak_digests import SEEDS, Digests
 
         self.jobs, self.seed, self.seconds, self.without = jobs, seed, 60 * minutes, without
         with recorder.open("r+b") as file:
             self.recorder = mmap.mmap(file.fileno(), 0)
         self.models: dict[int, Any] = {}
-        self.known: dict[tuple[int, str, int], str] = {}
-        self.made: set[tuple[int, str]] = set()
+        self.known, self.seeds = Digests(), SEEDS
         self.begin = time.monotonic()
         self.counts = {"calls": 0, "struck": 0, "forks": 0}
         self.armed = self.struck = False
@@ -74,9 +74,8 @@ class Worker:
 
     def pick(self, rng: random.Random) -> tuple[int, str, int]:
         """A call: often one that was made before, or on a model that is there; sometimes on another."""
-        there, seed = list(self.models), rng.randrange(SEEDS)
-        with self.lock:
-            made = [key for key in self.made if key[0] in there]
+        there, seed = list(self.models), rng.randrange(self.seeds)
+        made = self.known.kinds(there)
         if made and rng.random() < 0.8:
             return (*rng.choice(made), seed)
         number = rng.choice(there) if there and rng.random() < 0.8 else rng.randrange(self.jobs.MODELS)
@@ -95,10 +94,9 @@ class Worker:
 
     def compare(self, key: tuple[int, str, int], found: str, where: str) -> None:
         with self.lock:
+            fresh = key not in self.known
             first = self.known.setdefault(key, found)
-            self.made.add(key[:2])
             self.counts["calls"] += 1
-            fresh = first is found
         if first != found:
             say(wrong=[*key], where=where, first=first, now=found)
         elif fresh:
@@ -159,9 +157,8 @@ class Worker:
 
     def fork(self, rng: random.Random) -> None:
         """A child makes calls that this process knows the bits of, on the models that it has, and one more."""
-        with self.lock:
-            known = [key for key in self.known if key[0] in self.models]
-            keys = rng.sample(known, min(2, len(known)))
+        known = self.known.keys(self.models.copy())
+        keys = rng.sample(known, min(2, len(known)))
         self.counts["forks"] += 1
         child = os.fork()
         if child == 0:
@@ -195,6 +192,7 @@ class Worker:
         time.sleep(0.1)  # for the last timer
         self.models.clear()
         gc.collect()
+        self.jobs.load_another()
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
         say(
