@@ -10,24 +10,22 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import dataclasses
 import enum
 import functools
 import hashlib
 import itertools
+import operator
 import sys
-import sysconfig
 import types
+from array import array
 from collections import deque
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-PACKAGE = __name__.partition(".")[0]
-HERE = str(Path(__file__).parent)
-LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+from featherweight.identity.ours import PACKAGE, derived, fields_of_ours, is_library, is_ours
+
 PLAIN = (type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range)
 IDS = frozenset(map(id, PLAIN))  # a class need not be hashable
 CONTAINERS = (tuple, list, dict, set, frozenset, deque, types.MappingProxyType)
@@ -86,59 +84,6 @@ def identity(*values: Any) -> Identity:
         writer.parts.append(";")
     digest = hashlib.sha256("".join(writer.parts).encode("utf-8", "surrogatepass")).hexdigest()
     return Identity(digest, tuple(writer.foreign.values()), writer.settled)
-
-
-def is_ours(thing: Any) -> bool:
-    """Whether a class or function is found in this package under its own name, as the package's text has it: then that
-    text says what it does."""
-    return _ours_now(thing) if isinstance(thing, type) else _found_here(thing)
-
-
-def _found_here(thing: Any) -> bool:
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", "")
-    if not isinstance(module, str) or module.partition(".")[0] != PACKAGE:
-        return False
-    found: Any = sys.modules.get(module)
-    if not str(getattr(found, "__file__", "")).startswith(HERE):
-        return False
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is thing and _file_of(thing).startswith(HERE)
-
-
-_bodies: dict[int, tuple[type, dict[str, Any]]] = {}  # of our classes, by id: what they were when they were found
-
-
-def _ours_now(kind: type) -> bool:
-    """Of a class: nor has anybody put something else into it since it was first seen."""
-    known = _bodies.get(id(kind))
-    if known is None:
-        body = {name: value for name, value in vars(kind).items() if name != "__slotnames__"}
-        if not _found_here(kind) or not all(_of_class(x) for x in body.values() if isinstance(x, types.FunctionType)):
-            return False
-        known = _bodies[id(kind)] = kind, body
-    now, body = vars(kind), known[1]
-    more = len(now) - len(body)  # `copy` and `pickle` leave one thing behind
-    return (more == 0 or (more == 1 and "__slotnames__" in now)) and all(now.get(n) is x for n, x in body.items())
-
-
-def _of_class(function: types.FunctionType) -> bool:
-    """Whether a function of one of our classes is ours: written here, or made by `dataclass` or `NamedTuple`."""
-    return function.__code__.co_filename.startswith((HERE, "<", *LIBRARIES))
-
-
-@functools.cache
-def _fields_of_ours(kind: Any) -> tuple[str, ...] | None:
-    """Names of what makes one of our dataclasses what it is; None of other classes."""
-    return tuple(f.name for f in dataclasses.fields(kind) if f.compare) if dataclasses.is_dataclass(kind) else None
-
-
-@functools.cache
-def _derived(kind: Any) -> frozenset[str]:
-    """What else one of our objects may have in its dictionary: fields that are no part of it, and what is computed."""
-    names = {f.name for f in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
-    bodies = itertools.chain.from_iterable(vars(base).items() for base in kind.__mro__)
-    return frozenset(names | {name for name, x in bodies if isinstance(x, functools.cached_property)})
 
 
 class _Writer:
@@ -264,11 +209,11 @@ class _Writer:
             self.foreign.update((id(same.value), same) for same in known.foreign)
             self.settled = self.settled and known.settled
             return
-        names = _fields_of_ours(kind)
+        names = fields_of_ours(kind)
         values = [] if names is None else [(name, getattr(x, name)) for name in names]
         more = getattr(x, "__dict__", {})
         if names is None or len(more) > len(names):
-            values += [item for item in more.items() if item[0] not in _derived(kind)]
+            values += [item for item in more.items() if item[0] not in derived(kind)]
         self._all(f"{kind.__module__}.{kind.__qualname__}", itertools.chain.from_iterable(values))
 
     def _other(self, x: Any, kind: type) -> None:
@@ -298,7 +243,7 @@ class _Writer:
             return
         for base in (*kind.__mro__, type(kind)):
             if getattr(builtins, base.__name__, None) is not base and not self._is_ours(base):
-                kinds = PLAIN if _is_library(base) else object
+                kinds = PLAIN if is_library(base) else object
                 for name, value in list(vars(base).items()):
                     if isinstance(value, CODE if name.startswith("__") and name != "__call__" else kinds):
                         self.parts.append(f"{name}=")
@@ -311,7 +256,7 @@ class _Writer:
             return
         self._itself(f)
         self._itself(f.__code__)
-        if _is_library(f):
+        if is_library(f):
             return
         self.write((f.__defaults__, f.__kwdefaults__, f.__dict__))
         for cell in f.__closure__ or ():
@@ -326,7 +271,7 @@ class _Writer:
             if value is not None or name in f.__globals__:
                 self.parts.append(f"{name}=")
                 self.write(value)
-                if isinstance(value, types.ModuleType) and not _is_library(value):
+                if isinstance(value, types.ModuleType) and not is_library(value):
                     used = [n for n in names if n in vars(value) and value.__name__.partition(".")[0] != PACKAGE]
                     self._all(name, [vars(value)[n] for n in used])
 
@@ -345,25 +290,6 @@ def _text(x: Any) -> str:
         return repr(x)
     except ValueError:  # a whole number of thousands of digits
         return hex(x)
-
-
-def _file_of(thing: Any) -> str:
-    """Where the text of a class, function or module stands; empty if nobody knows."""
-    if isinstance(thing, types.FunctionType):
-        return thing.__code__.co_filename
-    if isinstance(thing, types.ModuleType):
-        return getattr(thing, "__file__", None) or ""
-    for value in list(vars(thing).values()):
-        if isinstance(value, types.FunctionType) and value.__module__ == thing.__module__:
-            return value.__code__.co_filename if not value.__code__.co_filename.startswith("<") else HERE
-    module = sys.modules.get(thing.__module__)
-    return "" if module is None or module.__name__ == "__main__" else getattr(module, "__file__", None) or ""
-
-
-def _is_library(thing: Any) -> bool:
-    """Whether a class, function or module is installed, and as it was when it was installed."""
-    file = _file_of(thing)
-    return bool(file) and file.startswith((*LIBRARIES, "<frozen"))
 
 
 def _slots(kind: type) -> list[str]:
