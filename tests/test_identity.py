@@ -1,5 +1,6 @@
 """Identity: by fields, all the way down, for our objects and for those of users."""
 
+import copy
 import dataclasses
 import functools
 import itertools
@@ -18,6 +19,7 @@ from featherweight.contact import Box, Heightfield, Impulse, Plane, Sphere, Spri
 from featherweight.identity import identity, is_ours
 from featherweight.integrators import RK4, SemiImplicit, Variational
 from featherweight.model import Model
+from featherweight.spatial import Vector
 
 OURS = [
     Plane(),
@@ -64,6 +66,69 @@ def _with(one, field, value):
 
 def _another(value):
     return "something else" if not isinstance(value, float) else np.nextafter(value, 10.0)
+
+
+MANY = [fw.Limits(float(k), k + 0.5) for k in range(20)]  # as long as what is written field by field
+
+
+def _changed(items, k, value):
+    return (*items[:k], value, *items[k + 1 :])
+
+
+@pytest.mark.parametrize("field", ["lower", "upper", "velocity", "effort"])
+@pytest.mark.parametrize("value", [3.25, 1, True, "3", None, (3.0,), pytest.param(10**5000, id="digits")])
+def test_each_field_of_each_of_many_objects_is_a_part_of_it(field, value):
+    one = tuple(MANY)
+    assert identity(one) == identity(tuple(map(dataclasses.replace, MANY)))
+    other = _changed(one, 7, dataclasses.replace(MANY[7], **{field: value}))
+    assert identity(one) != identity(other) != identity(_changed(other, 7, other[8]))
+    assert identity({str(k): x for k, x in enumerate(one)}) != identity({str(k): x for k, x in enumerate(other)})
+    assert identity(other).everywhere is not None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((0.0,) * 9, (-0.0,) * 9),
+        ((1.0,) * 9, (1.0,) * 8 + (1,)),
+        ((1,) * 9, (True,) * 9),
+        ((1.0,) * 9, (1.0,) * 10),
+        ((1.0, 2) * 9, (2, 1.0) * 9),
+        ([1.0] * 9, (1.0,) * 9),
+        ((Vector(1.0, 2.0, 3.0),) * 9, ((1.0, 2.0, 3.0),) * 9),
+        (((1.0, 2.0),) * 9, ((1.0, 2.0),) * 8 + ((1.0, 2.0, 3.0),)),
+        ((("ab", "c"),) * 9, (("a", "bc"),) * 9),
+        (((1.0,), (2.0,)) * 9, ((2.0,), (1.0,)) * 9),
+        ((slice(0, 1),) * 9, (slice(0, 1),) * 8 + (slice(0, 2),)),
+        ((Plane(),) * 9, (Plane(),) * 8 + (Box(),)),
+        ((fw.joints.Revolute("x"),) * 9, (fw.joints.Revolute("x"),) * 8 + (fw.joints.Revolute("y"),)),
+        ((fw.joints.Revolute("x"),) * 9, (fw.joints.Prismatic("x"),) * 9),
+        (dict.fromkeys("abcdefghi", 1.0), dict.fromkeys("abcdefghj", 1.0)),
+        (dict.fromkeys("abcdefghi", 1.0), dict.fromkeys("bacdefghi", 1.0)),
+        (set(range(9)), set(range(10))),
+    ],
+)
+def test_many_different_things_differ(one, other):
+    assert identity(one) != identity(other)
+    assert identity(one) == identity(copy.deepcopy(one))
+
+
+def test_what_is_derived_or_added_is_told_apart_in_many_objects():
+    robots = [fw.Limits(float(k)) for k in range(9)]
+    before = identity(robots)
+    object.__setattr__(robots[4], "more", 1.0)
+    assert identity(robots) != before
+    joints = [fw.joints.Revolute("x") for _ in range(9)]
+    before = identity(joints)
+    object.__setattr__(joints[8], "armature", 1.0)
+    assert identity(joints) != before
+
+
+def test_one_object_of_others_among_many_counts():
+    joints = [fw.joints.Revolute("x") for _ in range(9)]
+    odd = type("Odd", (fw.joints.Revolute,), {})("x")
+    assert identity(joints).everywhere is not None
+    assert identity([*joints[1:], odd]).everywhere is None
 
 
 def test_equal_robots_have_one_fingerprint_in_every_process():

@@ -28,6 +28,7 @@ from featherweight.identity.ours import PACKAGE, derived, fields_of_ours, is_lib
 
 PLAIN = (type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range)
 IDS = frozenset(map(id, PLAIN))  # a class need not be hashable
+MANY = 8  # items: as many are written field by field, where all are of one kind
 CONTAINERS = (tuple, list, dict, set, frozenset, deque, types.MappingProxyType)
 CODE = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property)
 INERT = (
@@ -189,7 +190,11 @@ class _Writer:
             self._class(kind)
             self.write([getattr(x, name, None) for name in ("__dict__", "default_factory", *_slots(kind))])
         if isinstance(x, (dict, types.MappingProxyType)):
-            self._all(kind.__name__, itertools.chain.from_iterable(list(x.items())))
+            items = list(x.items())
+            if len(items) < MANY:
+                self._all(kind.__name__, itertools.chain.from_iterable(items))
+            else:
+                self._columns(kind.__name__, zip(*items, strict=True))
         elif isinstance(x, (set, frozenset)):
             here, texts = self.parts, []
             for item in list(x):
@@ -198,8 +203,58 @@ class _Writer:
                 texts.append("".join(self.parts))
             self.parts = here
             self.parts.append(f"{kind.__name__}{sorted(texts)}")
-        else:
+        elif len(x) < MANY:
             self._all("" if kind is tuple else kind.__name__, list(x))
+        else:
+            self._columns(kind.__name__, [list(x)])
+
+    def _columns(self, name: str, columns: Iterable[Sequence[Any]]) -> None:
+        self.parts.append(f"{name}[")
+        self._depth += 1
+        for column in columns:
+            self._column(column)
+            self.parts.append(",")
+        self._depth -= 1
+        self.parts.append("]")
+
+    def _column(self, column: Sequence[Any]) -> None:
+        """Many objects: a large model has thousands. Those of one kind of ours are written field by field, so that
+        questions are asked once for all of them, and numbers go together; others one by one."""
+        try:
+            kinds = {*map(type, column)}
+        except TypeError:  # a class need not be hashable
+            return self._all("", column)
+        if float in kinds and kinds <= {int, float}:
+            whole = {k: x for k, x in enumerate(column) if type(x) is int} if int in kinds else {}
+            floats = [x for x in column if type(x) is float] if whole else column
+            digest = hashlib.sha256(array("d", floats)).hexdigest()
+            return self.parts.append(f"{len(column)} numbers {_text(whole)} {digest}")
+        if kinds.issubset(PLAIN):
+            return self.parts.append(_text(column))
+        fields = self._fields(column) if len(kinds) == 1 and self._depth < DEEPEST else None
+        if fields is None:
+            return self._all("", column)
+        return self._columns(f"{len(column)} {fields[0]}", fields[1])
+
+    def _fields(self, column: Sequence[Any]) -> tuple[str, Iterable[Sequence[Any]]] | None:
+        """The name of the kind all objects are of, and their fields, a column each; None if one by one is safer."""
+        kind: Any = type(column[0])
+        if kind is slice:
+            return "slice", [[getattr(x, name) for x in column] for name in ("start", "stop", "step")]
+        if kind is not tuple and not self._is_ours(kind):
+            return None
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if isinstance(column[0], tuple):
+            same = len({*map(len, column)}) == 1
+            return (f"{name} {len(column[0])}", zip(*column, strict=True)) if same else None
+        if not hasattr(column[0], "__dict__") or hasattr(column[0], "identity"):
+            return None
+        other = derived(kind)  # with the fields of a dataclass
+        more = [n for n in vars(column[0]) if n not in other]
+        if any({*own} - other != {*more} for own in {*map(tuple, map(vars, column))}):
+            return None
+        names = (*(fields_of_ours(kind) or ()), *more)
+        return f"{name} {names}", [[*map(operator.attrgetter(n), column)] for n in names]
 
     def _ours(self, x: Any, kind: Any) -> None:
         """One of our objects by its class and its fields; what is derived from them says nothing new."""
@@ -285,11 +340,12 @@ class _Writer:
 
 
 def _text(x: Any) -> str:
-    """Of a plain number or text."""
+    """Of a plain number or text, or of many."""
     try:
         return repr(x)
     except ValueError:  # a whole number of thousands of digits
-        return hex(x)
+        items = itertools.chain.from_iterable(x.items()) if isinstance(x, dict) else x
+        return hex(x) if isinstance(x, int) else f"[{','.join(map(_text, items))}]"
 
 
 def _slots(kind: type) -> list[str]:
