@@ -34,6 +34,8 @@ def _library(x: Any) -> Any:
 
 
 def _unary(name: str, x: Any) -> Any:
+    if type(x) is float or type(x) is int:  # as a rule, where models are looked at
+        return getattr(math, name)(x)
     if isinstance(x, Node):
         return getattr(x, name)()
     if isinstance(x, Lanes):

@@ -26,7 +26,7 @@ def pivots(tree: Tree, q: Sequence[Any], prescribed: Collection[int] = ()) -> li
 def pivots_of_matrix(tree: Tree, q: Sequence[Any]) -> list[Pivot]:
     """The same for who factors M itself, whose entries are inertias of composite bodies."""
     whole = joined(tree)
-    return _beside(whole, articulated_bodies(whole, q), carried(tree), ())
+    return _beside(whole, articulated_bodies(whole, q), carried(tree.parent, tree.X_tree, tree.I), ())
 
 
 def _beside(

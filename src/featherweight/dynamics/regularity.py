@@ -49,7 +49,7 @@ def need_regular(what: str, model: Model) -> None:
 
 def _regularity(model: Model) -> Regularity:
     given = _given(model)
-    weak = {*singular_bodies(model.over_floats), *(j.body for j in model.joints if not j.kind.uniform), *given}
+    weak = {*singular_bodies(model), *(j.body for j in model.joints if not j.kind.uniform), *given}
     if weak and not all(joint.independent for joint in model.joints):  # joints that share coordinates share pivots
         weak = {*range(1, model.nb + 1)}
     if not weak or given:
