@@ -5,7 +5,9 @@ SymPy is never imported here: its numbers are known by the module of their type.
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from featherweight.model.model import JointInfo, Model, Part
 
 OF_JOINT = ("armature", "damping", "friction", "stiffness", "rest")
+_of_joint = operator.attrgetter(*OF_JOINT)
 
 
 def is_symbolic(value: Any) -> bool:
@@ -43,18 +46,17 @@ def check_symbols(name: str, values: Iterable[Any]) -> None:
 
 def symbols_of(model: Model) -> tuple[str, ...]:
     """Names of all symbols in a model's numbers, sorted."""
+    if {*map(type, _numbers(model))} <= {int, float}:  # as a rule
+        return ()
     return tuple(sorted({str(s) for x in _numbers(model) for s in getattr(x, "free_symbols", ())}))
 
 
 def _numbers(model: Model) -> Iterator[Any]:
-    yield from model.gravity_vector
-    for X in [*model.X_tree, *(frame.X for frame in model.frames.values())]:
-        yield from (x for row in X.E for x in row)
-        yield from X.r
-    for inertia in model.inertias:
-        yield from (inertia.m, *inertia.h, *inertia.I)
-    for joint in model.joints:
-        yield from (x for name in OF_JOINT for x in getattr(joint, name))
+    flat = itertools.chain.from_iterable
+    E, r = zip(*model.X_tree, *(frame.X for frame in model.frames.values()), strict=True)
+    m, h, I = zip(*model.inertias, strict=True)
+    of_joints = flat(map(_of_joint, model.joints))
+    return itertools.chain(model.gravity_vector, m, *map(flat, (r, flat(E), h, I, of_joints)))
 
 
 def with_values(model: Model, values: Mapping[Any, float]) -> Model:
