@@ -1,6 +1,6 @@
 """From a function of scalars to SIMD machine code. Knows no dynamics; nothing above it knows LLVM."""
 
-from featherweight.compiler.native.lock import compiling
+from featherweight.compiler.native.lock import compiling, uncollected
 from featherweight.compiler.runtime.interpretation import interpret, interpreting
 from featherweight.compiler.runtime.kernel import Argument, Kernel
 from featherweight.compiler.runtime.pool import thread_count, threads
@@ -13,5 +13,5 @@ check_python()
 
 __all__ = [
     "Argument", "Condition", "Graph", "Kernel", "Lanes", "Node", "compiling", "interpret", "interpreting", "plain",
-    "thread_count", "threads",
+    "thread_count", "threads", "uncollected",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.algorithms import Pivot, lost_pivots, pivots
-from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpreting
+from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpreting, uncollected
 from featherweight.compiler.runtime.arguments import as_array
 from featherweight.dynamics.regularity import regularity, singular_where
 from featherweight.identity import identity
@@ -51,7 +51,7 @@ class Quantity:
             with compiling:
                 kernel = model._kernels.get(key)
                 if kernel is None:
-                    kernel = model._kernels[key] = self._make(model, extra, options)
+                    kernel = model._kernels[key] = uncollected(self._make, model, extra, options)
         return kernel
 
     def _make(self, model: Model, extra: tuple[str, ...], options: tuple[Any, ...] = ()) -> Kernel:
