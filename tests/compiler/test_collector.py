@@ -4,14 +4,17 @@ code is freed."""
 from __future__ import annotations
 
 import gc
+import threading
 
 import pytest
 
-from featherweight.compiler import Argument, Kernel, compiling
+import featherweight as fw
+from featherweight.compiler import Argument, Kernel, compiling, uncollected
 from featherweight.compiler.native import library
 from featherweight.compiler.native.library import Library
 from featherweight.compiler.native.pages import PAGE
 from featherweight.compiler.native.target import host
+from featherweight.io.xml import parse
 
 
 @pytest.fixture(params=[True, False], ids=["on", "off"])
@@ -46,6 +49,36 @@ def test_the_collector_rests_and_goes_on_as_before(collects: bool) -> None:
 def test_it_goes_on_when_tracing_fails(collects: bool) -> None:
     with pytest.raises(ZeroDivisionError):
         kernel([], fails=True)([3.0])
+    assert gc.isenabled() is collects
+
+
+def test_it_goes_on_when_the_last_of_two_threads_is_done(collects: bool) -> None:
+    """Whichever began first, and whichever ends first."""
+    for order in ((0, 1), (1, 0)):
+        begun, ends = [threading.Event(), threading.Event()], [threading.Event(), threading.Event()]
+
+        def work(k, begun=begun, ends=ends):
+            begun[k].set()
+            ends[k].wait()
+
+        threads = [threading.Thread(target=uncollected, args=(work, k)) for k in (0, 1)]
+        for k, thread in enumerate(threads):
+            thread.start()
+            begun[k].wait()
+            assert not gc.isenabled()
+        for k in order:
+            ends[k].set()
+            threads[k].join()
+        assert gc.isenabled() is collects
+
+
+def test_it_rests_while_a_file_is_read(collects: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    monkeypatch.setattr("featherweight.io.files.parse", lambda *given: (seen.append(gc.isenabled()), parse(*given))[1])
+    fw.loads('<robot name="r"><link name="a"/></robot>')
+    assert seen == [False]
+    with pytest.raises(fw.ModelError):
+        fw.loads("<robot")
     assert gc.isenabled() is collects
 
 

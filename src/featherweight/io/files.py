@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from featherweight.compiler import uncollected
 from featherweight.endings import check_ending
 from featherweight.errors import ModelError
 from featherweight.io.assemble import assemble, joint_names
@@ -61,7 +62,7 @@ def load(
     """
     data, file = _bytes(path), os.fsdecode(path)
     with one_file():
-        return _model(data, file, base, policy, parameters, gravity, contact, roots)
+        return uncollected(_model, data, file, base, policy, parameters, gravity, contact, roots)
 
 
 def loads(
@@ -78,7 +79,7 @@ def loads(
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text: expected URDF text, got {type(text).__name__}")
     with one_file():
-        return _model(_encoded(text), None, base, policy, parameters, gravity, contact, roots)
+        return uncollected(_model, _encoded(text), None, base, policy, parameters, gravity, contact, roots)
 
 
 def lint(
@@ -88,7 +89,7 @@ def lint(
     _one_of("base", base, BASES)
     try:
         with one_file():
-            return _read(_bytes(path), os.fsdecode(path), base, roots).report.findings
+            return uncollected(_read, _bytes(path), os.fsdecode(path), base, roots).report.findings
     except ModelError as error:
         text = str(error).removeprefix(f"{error.file}:{error.line}: ").removeprefix(f"{error.file}: ")
         return [Finding("error", error.line or 0, error.element or "", text)]
@@ -210,7 +211,7 @@ def _model(
     elif policy == "warn":
         for finding in report.findings:
             if finding.level == "wrong":
-                warnings.warn(str(finding.error(file)), stacklevel=3)
+                warnings.warn(str(finding.error(file)), stacklevel=4)
     try:
         model = assemble(
             description,

@@ -34,11 +34,13 @@ compiling = Lock()
 
 
 def uncollected(call: Callable[..., T], *arguments: Any) -> T:
-    """call(*arguments) with the cyclic garbage collector off, which would visit all that is traced over and over, for a
-    sixth of the time. Only with the lock held: the setting is the process's."""
+    """call(*arguments) with the cyclic garbage collector off, which would visit all that is traced or read over and
+    over, for a sixth to a third of the time. The setting is the process's: who finds it off leaves it alone, so that it
+    is on again when all who switched it off are done."""
     collects = gc.isenabled()
     try:
-        gc.disable()
+        if collects:
+            gc.disable()
         return call(*arguments)
     finally:
         if collects:
