@@ -13,10 +13,11 @@ import numpy as np
 from featherweight.io.description import Inertial, Link, LinkJoint, Origin, Tree
 from featherweight.io.limits import DIGITS, PARTS, SMALL
 from featherweight.model import Inertia, Placement
-from featherweight.spatial import Matrix, RigidInertia, Transform
+from featherweight.spatial import Matrix, RigidInertia, Symmetric, Transform, Vector
 
 SIMPLE = ("revolute", "continuous", "prismatic")  # one degree of freedom: they can be followed
 HINGES = ("revolute", "continuous")
+STAYS = Transform.identity()  # of the first link of a body: nothing need be computed
 
 
 @dataclass(frozen=True)
@@ -41,20 +42,22 @@ class Body:
         total = RigidInertia.zero()
         for link, X in self.links:
             if link.inertial is not None:
-                total = total + link_inertia(link.inertial).rigid.seen_through(X)
+                own = link_inertia(link.inertial).rigid
+                total = total + (own if X is STAYS else own.seen_through(X))
         return total
 
 
 def welded(tree: Tree, base: str) -> list[Body]:
     """The root's body and that of each moving joint, with the links fixed to them; parents first."""
-    bodies = [Body("the free base" if base == "free" else None, [(tree.root, Transform.identity())])]
-    place = {tree.root.name: (0, Transform.identity())}
+    bodies = [Body("the free base" if base == "free" else None, [(tree.root, STAYS)])]
+    place = {tree.root.name: (0, STAYS)}
     for joint in tree.joints:
         k, X_parent = place[joint.parent]
-        X = placement_of(joint.origin).transform @ X_parent
+        X = placement_of(joint.origin).transform
+        X = X if X_parent is STAYS else X @ X_parent
         if joint.type != "fixed":
             bodies.append(Body(f"joint {joint.name!r}", [], joint, k, math.hypot(*X.r)))
-            k, X = len(bodies) - 1, Transform.identity()
+            k, X = len(bodies) - 1, STAYS
         bodies[k].links.append((tree.links[joint.child], X))
         place[joint.child] = k, X
     return bodies
@@ -84,7 +87,7 @@ def link_inertia(inertial: Inertial) -> Inertia:
         return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     R = placement_of(inertial.origin).rotation
     moment = R @ (Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))) @ R.T)
-    symmetric = [[(moment[i][j] + moment[j][i]) / 2 for j in range(3)] for i in range(3)]
+    symmetric = tuple(tuple([(moment[i][j] + moment[j][i]) / 2 for j in range(3)]) for i in range(3))
     return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, symmetric)
 
 
@@ -125,7 +128,7 @@ class Loads:
             self.moment[parent] += (math.sqrt(moment) + self.bodies[k].distance * math.sqrt(mass)) ** 2
 
     def _with(self, k: int, inertia: RigidInertia) -> tuple[float, float]:
-        return self.mass[k] + float(inertia.m), self.moment[k] + max(abs(float(x)) for x in inertia.I)
+        return self.mass[k] + float(inertia.m), self.moment[k] + float(max(map(abs, inertia.I)))
 
 
 def needed(bodies: Sequence[Body], inertias: Sequence[RigidInertia]) -> list[Least]:
@@ -145,18 +148,19 @@ def own_moment(body: Body, inertia: RigidInertia) -> float:
     joint = body.joint
     if joint is not None and joint.type == "prismatic":
         return math.inf
-    I = np.array(inertia.I.matrix, dtype=float)
     if joint is not None and body.hinged:
         motor = 0.0 if joint.motor is None else joint.motor.reduction**2 * joint.motor.inertia
-        return _about(joint.axis, I) + motor
+        return _about(joint.axis, inertia.I) + motor
+    I = np.array(inertia.I.matrix, dtype=float)
     m = float(inertia.m)
     c = np.array([float(x) for x in inertia.h]) / m
     about_com = I - m * (c @ c * np.eye(3) - np.outer(c, c))
     if joint is not None and joint.type == "planar":
-        return _about(joint.axis, about_com)
+        return _about(joint.axis, Symmetric.of(about_com.tolist()))
     return float(np.linalg.eigvalsh(about_com)[0])
 
 
-def _about(axis: Sequence[float], I: np.ndarray) -> float:
-    a = np.array(axis) / math.hypot(*axis)
-    return float(a @ I @ a)
+def _about(axis: Sequence[float], I: Symmetric) -> float:
+    length = math.hypot(*axis)
+    a = Vector(*[x / length for x in axis])
+    return float(a.dot(I @ a))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter, defaultdict
 
@@ -9,7 +10,7 @@ from featherweight.io.bodies import Body, Least, link_inertia, needed, own_momen
 from featherweight.io.description import Description, Inertial, Link, LinkJoint, Tree
 from featherweight.io.findings import Report, name_of, short
 from featherweight.io.following import Following
-from featherweight.io.limits import LENGTH, SMALL, TINY
+from featherweight.io.limits import LENGTH, PARTS, SMALL, TINY
 from featherweight.io.xml import Element
 from featherweight.model.inertia import impossible
 from featherweight.spatial import RigidInertia
@@ -159,6 +160,7 @@ def _not_felt(body: Body, inertia: RigidInertia, least: Least, report: Report) -
     report.add("wrong", line, f"{where} <inertial>", f"moves by {body.mover} and {message}", fix)
 
 
+@functools.lru_cache(maxsize=PARTS)
 def reason(inertial: Inertial) -> tuple[str | None, str]:
     """Why no solid has these numbers, and what to do; None if one may."""
     if inertial.mass < 0:

@@ -88,12 +88,14 @@ class Report:
             fix = "expand the xacro file first: xacro robot.xacro > robot.urdf"
             self.error(element.line, where, f"{attribute}: {short(text)!r} is an expression of xacro", fix)
             return default if default is not None else (0.0,) * n
+        if n == 1 and _NUMBER.fullmatch(text):  # as a rule
+            return (self._number(element, where, attribute, text, most),)
         words = _SPACES.split(text.strip(_SPACE), maxsplit=n)
         if len(words) != n or not words[0]:
             what = f"{n} numbers" if n > 1 else "a number"
             self.error(element.line, where, f"{attribute}: expected {what}, got {short(text)!r}")
             return default if default is not None else (0.0,) * n
-        return tuple(self._number(element, where, attribute, word, most) for word in words)
+        return tuple([self._number(element, where, attribute, word, most) for word in words])
 
     def number(
         self, element: Element, where: str, attribute: str, default: float | None, most: float = LARGEST
@@ -124,14 +126,14 @@ class Report:
         self, element: Element, where: str, attributes: set[str], children: set[str], *, text: bool = False
     ) -> None:
         """Note everything in an element that is not used."""
-        for name in sorted(element.attributes.keys() - attributes):
+        for name in sorted(element.attributes.keys() - attributes) if element.attributes else ():
             if name.partition(":")[0] == "xmlns":
                 continue
             self.add("note", element.line, where, f"attribute {short(name)} is not used")
         for child in element.children:
             if child.tag not in children:
                 self.add("note", child.line, f"{where} <{short(child.tag)}>", "is not used")
-        if element.text.strip(_SPACE) and not text:
+        if element.text and element.text.strip(_SPACE) and not text:
             self.add("note", element.line, where, f"the text {short(element.text.strip(_SPACE))!r} is not used")
 
 

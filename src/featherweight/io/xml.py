@@ -25,7 +25,7 @@ ENCODINGS = {
 }
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
     """A tag with its attributes, children, text, and the line it begins on."""
 
