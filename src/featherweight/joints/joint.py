@@ -157,23 +157,28 @@ def unit_axis(axis: Any) -> Vector:
         if axis not in AXES:
             raise ModelError(f'axis: expected "x", "y", "z" or three numbers, got {axis!r}')
         axis = AXES[axis]
+    numbers = axis if type(axis) is tuple and {*map(type, axis)} == {float} else _floats(axis)
+    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
+        raise ModelError(f"axis: expected three finite numbers, got {axis!r}")
+    largest = max(map(abs, numbers))
+    if largest == 0.0:
+        raise ModelError("axis: expected a direction, got the zero vector")
+    if abs(math.hypot(*numbers) - 1.0) > 1e-15:
+        numbers = [x / largest for x in numbers]  # first, so that nothing over- or underflows
+        length = math.hypot(*numbers)
+        numbers = [x / length for x in numbers]
+    return Vector(*numbers)
+
+
+def _floats(axis: Any) -> list[float]:
+    """The numbers of an axis; none if it has not one dimension."""
     try:
         numbers = np.asarray(axis)
     except (TypeError, ValueError):
         raise ModelError(f'axis: expected "x", "y", "z" or three numbers, got {axis!r}') from None
     if numbers.dtype.kind not in "fiu":
         raise ModelError(f'axis: expected "x", "y", "z" or three numbers, got {axis!r}')
-    numbers = numbers.astype(float)
-    if numbers.shape != (3,) or not np.isfinite(numbers).all():
-        raise ModelError(f"axis: expected three finite numbers, got {axis!r}")
-    largest = float(np.abs(numbers).max())
-    if largest == 0.0:
-        raise ModelError("axis: expected a direction, got the zero vector")
-    length = math.hypot(*numbers)
-    if abs(length - 1.0) > 1e-15:
-        numbers = numbers / largest  # first, so that nothing over- or underflows
-        numbers = numbers / math.hypot(*numbers)
-    return Vector(*(float(x) for x in numbers))
+    return numbers.astype(float).tolist() if numbers.ndim == 1 else []
 
 
 def finite(name: str, value: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.errors import ModelError
-from featherweight.model.placement import numbers_or_symbols
+from featherweight.model.placement import numbers_or_symbols, plain
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import RigidInertia, Symmetric, Vector
 
@@ -27,6 +28,12 @@ class Inertia:
     moment_about_com: tuple[tuple[float, ...], ...]
 
     def __init__(self, mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), moment_about_com: Any = 0.0) -> None:
+        usual = _usual(mass, com, moment_about_com)
+        if usual is not None:
+            object.__setattr__(self, "mass", mass)
+            object.__setattr__(self, "com", com)
+            object.__setattr__(self, "moment_about_com", usual)
+            return
         m = _size("mass", mass)
         moment, position = _moment(moment_about_com), numbers_or_symbols("com", com, (3,))
         if moment.dtype == object:
@@ -83,10 +90,25 @@ class Inertia:
         """Mass, centre of mass and moment, for whoever asks what kind of numbers they are."""
         return self.mass, self.com, self.moment_about_com
 
-    @property
+    @functools.cached_property
     def rigid(self) -> RigidInertia:
         """As spatial inertia about the body's origin."""
         return RigidInertia.about_com(self.mass, Vector(*self.com), Symmetric.of(self.moment_about_com))
+
+
+def _usual(mass: Any, com: Any, moment: Any) -> tuple[tuple[float, ...], ...] | None:
+    """The moment of a body that is all floats in tuples and passes all checks, quickly; None of others."""
+    if type(moment) is not tuple or len(moment) != 3 or not all(map(plain, ((mass,), com, *moment))):
+        return None
+    if [*map(len, (com, *moment))] != [3, 3, 3, 3]:
+        return None
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = moment
+    largest = max(map(abs, (xx, xy, xz, yx, yy, yz, zx, zy, zz)))
+    skew = max(abs(xy - yx), abs(xz - zx), abs(yz - zy))
+    if not 0 <= mass <= 1e100 or max(largest, *map(abs, com)) > 1e100 or skew > 1e-9 * max(1e-12, largest):
+        return None
+    xy, xz, yz = 0.5 * (xy + yx), 0.5 * (xz + zx), 0.5 * (yz + zy)
+    return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
 
 
 def _size(name: str, value: Any) -> Any:

@@ -16,10 +16,8 @@ from featherweight.spatial import Matrix, Transform, Vector, from_quaternion, fr
 
 def real_numbers(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Finite floats of this shape, or a ModelError that names them."""
-    if type(value) is tuple and len(shape) == 1 == len({type(x) for x in value} | {float}) and len(value) == shape[0]:
-        array = np.array(value)  # the usual case, quickly
-        if math.isfinite(sum(value)):
-            return array
+    if plain(value) and shape == (len(value),):
+        return np.array(value)
     what = f"real numbers of shape {shape}" if shape else "a real number"
     try:
         array = np.asarray(value)
@@ -47,6 +45,15 @@ def numbers_or_symbols(name: str, value: Any, shape: tuple[int, ...]) -> np.ndar
     return array
 
 
+def plain(values: Any) -> bool:
+    """Whether these are floats in a tuple, none of them infinite or NaN: the usual case, quickly."""
+    return type(values) is tuple and {*map(type, values)} == {float} and math.isfinite(sum(values))
+
+
+def _three(name: str, value: Any) -> Sequence[Any]:
+    return value if plain(value) and len(value) == 3 else numbers_or_symbols(name, value, (3,)).tolist()
+
+
 @dataclass(frozen=True, init=False)
 class Placement:
     """Pose of a frame: position [m] and orientation, as roll pitch yaw [rad] (R = Rz Ry Rx, as in
@@ -66,7 +73,7 @@ class Placement:
         if sum(given is not None for given in (rpy, quat, rotation)) > 1:
             raise ModelError("Placement: give one of rpy, quat and rotation")
         if rpy is not None:
-            R = from_rpy(*numbers_or_symbols("rpy", rpy, (3,)).tolist())
+            R = from_rpy(*_three("rpy", rpy))
         elif quat is not None:
             quaternion = real_numbers("quat", quat, (4,))
             length = math.hypot(*quaternion)
@@ -88,7 +95,7 @@ class Placement:
         else:
             R = Matrix.identity()
         object.__setattr__(self, "rotation", R.lift(_clean))
-        object.__setattr__(self, "position", Vector(*numbers_or_symbols("xyz", xyz, (3,)).tolist()))
+        object.__setattr__(self, "position", Vector(*_three("xyz", xyz)))
 
     @property
     def transform(self) -> Transform:
@@ -98,7 +105,7 @@ class Placement:
 
 def _clean(x: Any) -> Any:
     """Entries of a rotation that are 0 or ±1 but for rounding: cos(π/2) is 6e-17 in floats."""
-    if is_symbolic(x):
+    if type(x) is not float and is_symbolic(x):
         return x
     nearest = float(round(x))
     return nearest if abs(x - nearest) < 4e-16 else float(x)

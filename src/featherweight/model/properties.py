@@ -13,7 +13,7 @@ from featherweight.errors import ModelError
 from featherweight.joints import Joint
 from featherweight.joints.joint import unit_axis
 from featherweight.model.inertia import Inertia
-from featherweight.model.placement import Placement, numbers_or_symbols, real_numbers
+from featherweight.model.placement import Placement, numbers_or_symbols, plain, real_numbers
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import Vector
 
@@ -110,6 +110,8 @@ def per_coordinate(name: str, value: Any, n: int, *, signed: bool = False) -> Nu
     """n finite numbers or symbols, from one for all or from n."""
     if type(value) is float and 0 <= value < math.inf:
         return (value,) * n
+    if plain(value) and len(value) == n and (signed or min(value) >= 0):
+        return tuple(value)
     try:
         rank = np.ndim(value)
     except ValueError:

@@ -28,6 +28,8 @@ def is_symbolic(value: Any) -> bool:
     """Whether there is a SymPy expression among these numbers."""
     if type(value) is float:  # as a rule
         return False
+    if type(value) is tuple and {*map(type, value)} == {float}:
+        return False
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
         return any(map(is_symbolic, value))
     return type(value).__module__.partition(".")[0] == "sympy"

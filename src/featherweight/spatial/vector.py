@@ -88,8 +88,11 @@ class Matrix(NamedTuple):
             x, y, z = b
             return Vector(xx * x + xy * y + xz * z, yx * x + yy * y + yz * z, zx * x + zy * y + zz * z)
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = b
+        (a, b, c), (d, e, f), (g, h, i) = self
         return Matrix(
-            *[Vector(x * xx + y * yx + z * zx, x * xy + y * yy + z * zy, x * xz + y * yz + z * zz) for x, y, z in self]
+            Vector(a * xx + b * yx + c * zx, a * xy + b * yy + c * zy, a * xz + b * yz + c * zz),
+            Vector(d * xx + e * yx + f * zx, d * xy + e * yy + f * zy, d * xz + e * yz + f * zz),
+            Vector(g * xx + h * yx + i * zx, g * xy + h * yy + i * zy, g * xz + h * yz + i * zz),
         )
 
     def transposed_times(self, b: Vector) -> Vector:
