@@ -15,7 +15,7 @@ from featherweight.joints import Fixed, Joint
 from featherweight.model.inertia import Inertia, impossible
 from featherweight.model.model import ContactPoint, Frame, Geometry, JointInfo, Model, Part
 from featherweight.model.parameters import declared
-from featherweight.model.placement import Placement, numbers_or_symbols, real_numbers
+from featherweight.model.placement import Placement, numbers_or_symbols, plain, real_numbers
 from featherweight.model.properties import Limits, Rotor, per_coordinate
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import RigidInertia, Transform, Vector
@@ -265,11 +265,13 @@ class Builder:
     ) -> Builder:
         """A shape of a body: `role` "visual" or "collision"; `kind` box, sphere, cylinder, capsule or mesh; `size` [m]
         its edges, its radius, its radius and length along z, or a mesh's scale, whose file is at `path`."""
-        what = f"geometry of {parent!r}"
+        known = isinstance(parent, str) and parent in self._frames and isinstance(placement, (Placement, type(None)))
+        usual = known and role in ("visual", "collision") and plain(size) and SHAPES.get(kind) == len(size)
+        what = "" if usual else f"geometry of {parent!r}"  # names may be long, and shapes many
         base = self._frame(what, parent)
         if role not in ("visual", "collision") or kind not in SHAPES:
             raise ModelError(f"{what}: expected a visual or collision {', '.join(SHAPES)}, got {role!r} {kind!r}")
-        numbers = tuple(real_numbers(f"{what}: size", size, (SHAPES[kind],)).tolist())
+        numbers = tuple(size) if usual else tuple(real_numbers(f"{what}: size", size, (SHAPES[kind],)).tolist())
         X = self._placed(what, placement) @ base.X
         colors = tuple(map(float, color))
         self._geometry.append(Geometry(parent, base.body, role, kind, numbers, X, mesh, colors, path))
