@@ -315,6 +315,19 @@ def test_a_class_of_ours_that_was_changed_is_not_ours(monkeypatch):
     assert identity(changed) != before
 
 
+def test_a_class_of_ours_whose_attribute_got_another_name_is_not_ours():
+    before = identity(Box())
+    name, value = list(vars(Box).items())[-1]
+    delattr(Box, name)
+    try:
+        Box.another = value
+        assert identity(Box()).everywhere is None
+        del Box.another
+    finally:
+        setattr(Box, name, value)
+    assert identity(Box()) == before
+
+
 def test_what_may_change_unseen_is_good_for_the_moment_alone():
     assert identity(Mine(1.0)).settled
     assert identity(Mine(threading.Lock())).settled  # no numbers in there

@@ -111,10 +111,17 @@ def _lifted(lift: Any, end: float) -> Any:
     return end if math.isinf(end) else lift(end)
 
 
+_without: WeakKeyDictionary[Model, list[str]] = WeakKeyDictionary()
+
+
 def without_limits(model: Model) -> list[str]:
     """Names of joints whose limits of position act in no step: those with several coordinates."""
-    several = (j for j in model.independent_joints if j.kind.nv > 1)
-    return [j.name for j in several if np.isfinite([*np.ravel(j.limits.lower), *np.ravel(j.limits.upper)]).any()]
+    names = _without.get(model)
+    if names is None:
+        several = (j for j in model.independent_joints if j.kind.nv > 1)
+        ends = {j.name: [*np.ravel(j.limits.lower), *np.ravel(j.limits.upper)] for j in several}
+        names = _without[model] = [name for name, values in ends.items() if np.isfinite(values).any()]
+    return names
 
 
 _known: WeakKeyDictionary[Model, list[Limit]] = WeakKeyDictionary()

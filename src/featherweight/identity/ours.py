@@ -8,6 +8,7 @@ import itertools
 import sys
 import sysconfig
 import types
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +35,29 @@ def _found_here(thing: Any) -> bool:
     return found is thing and _file_of(thing).startswith(HERE)
 
 
-_bodies: dict[int, tuple[type, dict[str, Any]]] = {}  # of our classes, by id: what they were when they were found
+# of our classes, by id: what they were when they were found, and the names and ids of all that
+_bodies: dict[int, tuple[type, dict[str, Any], tuple[list[str], list[int]]]] = {}
 
 
 def _ours_now(kind: type) -> bool:
     """Of a class: nor has anybody put something else into it since it was first seen."""
     known = _bodies.get(id(kind))
+    if known is not None and known[2] == _names_and_ids(vars(kind)):  # as a rule
+        return True
     if known is None:
-        body = {name: value for name, value in vars(kind).items() if name != "__slotnames__"}
-        if not _found_here(kind) or not all(_of_class(x) for x in body.values() if isinstance(x, types.FunctionType)):
+        if not _found_here(kind):
             return False
-        known = _bodies[id(kind)] = kind, body
+        body = {name: value for name, value in vars(kind).items() if name != "__slotnames__"}
+        if not all(_of_class(x) for x in body.values() if isinstance(x, types.FunctionType)):
+            return False
+        known = _bodies[id(kind)] = kind, body, _names_and_ids(body)
     now, body = vars(kind), known[1]
     more = len(now) - len(body)  # `copy` and `pickle` leave one thing behind
     return (more == 0 or (more == 1 and "__slotnames__" in now)) and all(now.get(n) is x for n, x in body.items())
+
+
+def _names_and_ids(body: Mapping[str, Any]) -> tuple[list[str], list[int]]:
+    return [*body], [*map(id, body.values())]
 
 
 def _of_class(function: types.FunctionType) -> bool:

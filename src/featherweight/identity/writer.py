@@ -110,10 +110,10 @@ class _Writer:
         kind = type(x)
         if id(kind) in IDS:
             self.parts.append(_text(x))
-        elif isinstance(x, tuple) and self._is_ours(kind):  # most of a model: vectors
-            self._all(f"{kind.__module__}.{kind.__qualname__}", x)
         elif kind is tuple and all(type(y) is float for y in x):
             self.parts.append(repr(x))
+        elif kind is not tuple and isinstance(x, tuple) and self._is_ours(kind):  # most of a model: vectors
+            self._all(f"{kind.__module__}.{kind.__qualname__}", x)
         elif isinstance(x, type):
             self._class(x)
         elif id(x) in self._met:
@@ -361,6 +361,7 @@ def _slots(kind: type) -> list[str]:
     return names
 
 
+@functools.lru_cache(maxsize=256)
 def _names(code: types.CodeType) -> list[str]:
     """What a function may look up in its module, it itself or a function inside of it."""
     inner = [name for c in code.co_consts if isinstance(c, types.CodeType) for name in _names(c)]
