@@ -14,13 +14,13 @@ import featherweight as fw
 from featherweight import algorithms
 from featherweight.algorithms.linear import combine
 from featherweight.integrators.variational.drnea import Place, drnea
-from featherweight.integrators.variational.ending import Ended
 from featherweight.integrators.variational.floating import floating_momentum
 from featherweight.integrators.variational.forces import Braked
 from featherweight.integrators.variational.legendre import momentum_after, read_out, start
 from featherweight.integrators.variational.newton import newton_step
 from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Search
+from featherweight.integrators.variational.step_end import StepEnd
 from featherweight.spatial import Displacement, Motion, log_se3
 from laws.random_trees import KINDS, bodies, build, state, tree
 
@@ -127,7 +127,7 @@ def test_the_recursion_is_the_derivative_of_the_action(name: str) -> None:
     for k, x in floating_momentum(plain, q_plain, begin, d_plain, H, free, springs).items():
         p[k] = x
     answer, M = Answer.after(plain, q_plain, d_plain), fw.mass_matrix(model, np.array(after))
-    for v_after in (read_out(plain, after, H, p), Ended(answer, answer.inward(p)).velocity(H, plain)):
+    for v_after in (read_out(plain, after, H, p), StepEnd(answer, answer.inward(p)).velocity(H, plain)):
         assert np.abs(M @ v_after - second).max() <= 1e-12 * scale
 
 

@@ -26,7 +26,7 @@ External = Callable[[Sequence[Any], Sequence[Any]], list[Force]]
 
 
 @dataclass(frozen=True)
-class Acting:
+class StepForces:
     """What acts on a robot in a step: forces τ at its joints, external forces on its bodies; and the speed below which
     dry friction is viscous, which is higher where something is hit (see `constraints.impact`)."""
 
@@ -91,7 +91,7 @@ class Integrator:
         return Advanced(*self.step(tree, q, v, h, acceleration), [])
 
     def free(
-        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: Acting, h: Any, memory: Sequence[Any]
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: StepForces, h: Any, memory: Sequence[Any]
     ) -> FreeMotion:
         """The motion without impulses: the whole step, at whose end impulses act."""
         end = self.advance(tree, q, v, acting.tau, h, acting.external, memory)

@@ -7,7 +7,7 @@ from typing import Any
 
 from featherweight import algorithms
 from featherweight.constraints.solve.motion import FreeMotion, hybrid
-from featherweight.integrators.integrator import Acceleration, Acting, Integrator, predicted
+from featherweight.integrators.integrator import Acceleration, Integrator, StepForces, predicted
 from featherweight.model import Tree
 
 
@@ -32,7 +32,7 @@ class SemiImplicit(Integrator):
         return advanced(tree, q, predicted(tree, v, acceleration(q, v), h), h)
 
     def free(
-        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: Acting, h: Any, memory: Sequence[Any]
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: StepForces, h: Any, memory: Sequence[Any]
     ) -> FreeMotion:
         """v + h q̈ at q; with the velocities of some joints given, by hybrid dynamics in place of forward dynamics."""
         if self.moves_first:

@@ -15,7 +15,7 @@ from typing import Any
 from featherweight.constraints import Block, Constraint, Situation
 from featherweight.constraints.solve import SolverOptions, impact_speed, solve
 from featherweight.forces import ForceElement, Kinematics, with_damping
-from featherweight.integrators.integrator import Acting, Integrator
+from featherweight.integrators.integrator import Integrator, StepForces
 from featherweight.model import Model, Tree
 from featherweight.model.tree import SLOW
 from featherweight.spatial import Force
@@ -71,7 +71,7 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
     begin = Situation(model, tree, q, v, h, False, at)
     rows = any(constraint.takes_dry_friction for constraint in parts.constraints)
     slow = partial(_slow, () if rows else parts.constraints, begin)
-    acting = Acting(pushing.on_joints(tau), pushing.on_bodies if parts.elements else None, slow)
+    acting = StepForces(pushing.on_joints(tau), pushing.on_bodies if parts.elements else None, slow)
     seen = tree.without_dry_friction() if rows else tree
     motion = parts.integrator.free(seen, q, v, acting, h, memory.integrator)
 

@@ -42,7 +42,7 @@ class Iterate:
 
 
 @dataclass(frozen=True)
-class Trial:
+class NewtonTrial:
     """Where a trial begins: an iterate, the squared error it is to reach, the one that was left in the last trial, its
     number, and how many sweeps settle the impulses another one begins with."""
 
@@ -68,7 +68,7 @@ class Newton:
         nowhere begin again: with the impulses `again`, and then elsewhere, once that has settled."""
         square = tolerance * tolerance
 
-        def trial(now: Trial) -> Trial:
+        def trial(now: NewtonTrial) -> NewtonTrial:
             last = repeat(self.step, now.start, until=lambda c: c.error <= now.enough, at_most=STEPS)
             found, left = last.error <= now.enough, self._error(self._inside(last.impulses))
 
@@ -83,9 +83,9 @@ class Newton:
             enough = CLOSER * CLOSER * where(found, now.enough, square)
             number = where(found, now.number, now.number + 1.0)
             sweeps = where(found, now.sweeps, sum(SWEEPS) - now.sweeps)
-            return Trial(Iterate(impulses, FAR, last.turns), enough, left, number, sweeps)
+            return NewtonTrial(Iterate(impulses, FAR, last.turns), enough, left, number, sweeps)
 
-        start = Trial(begin, CLOSER * CLOSER * square, FAR, 0.0, SWEEPS[1])
+        start = NewtonTrial(begin, CLOSER * CLOSER * square, FAR, 0.0, SWEEPS[1])
         end = repeat(trial, start, until=lambda c: c.left <= square, at_most=-(-most // STEPS))
         return Iterate(self._inside(end.start.impulses), end.left, end.start.turns)
 

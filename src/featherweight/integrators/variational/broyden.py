@@ -8,6 +8,7 @@ s = z / (1 - (s_n·z) / |s_n|²).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from featherweight.scalar import where
@@ -15,16 +16,17 @@ from featherweight.scalar import where
 KEPT = 6  # steps, after which it begins anew
 
 
+@dataclass(frozen=True)
 class Steps:
     """The steps made so far: `KEPT` of them, zero where there is none yet, and how many they are."""
 
-    def __init__(self, nv: int, values: Sequence[Any] | None = None) -> None:
-        values = [0.0] * (KEPT * nv + 1) if values is None else values
-        self.made = [list(values[j * nv : (j + 1) * nv]) for j in range(KEPT)]
-        self.count = values[-1]
+    made: list[list[Any]]
+    count: Any
 
-    def flat(self) -> list[Any]:
-        return [*(x for step in self.made for x in step), self.count]
+    @staticmethod
+    def none(nv: int) -> Steps:
+        """Before the first."""
+        return Steps([[0.0] * nv for _ in range(KEPT)], 0.0)
 
     def next(self, z: Sequence[Any]) -> tuple[list[Any], Steps]:
         """The next step for z = -M⁻¹ e, and the steps with it."""
@@ -45,7 +47,7 @@ class Steps:
             [where(count == j, new, where(full, 0.0, old)) for new, old in zip(step, self.made[j], strict=True)]
             for j in range(KEPT)
         ]
-        return step, Steps(len(step), [*(x for row in kept for x in row), count + 1.0])
+        return step, Steps(kept, count + 1.0)
 
 
 def _dot(x: Sequence[Any], y: Sequence[Any]) -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight.integrators.variational.logarithm import Log
-from featherweight.integrators.variational.straight import Straight
+from featherweight.integrators.variational.straight_line import StraightLine
 from featherweight.model import Tree, TreeJoint
 from featherweight.scalar import minimum
 from featherweight.spatial import Displacement, Force, Motion, Transform
@@ -49,7 +49,7 @@ class Trial:
     gained: list[Any]  # but for floating bodies
     square: Any  # |e|²
     upright: Any  # least cos(θ/2) of the turns θ of the bodies
-    log: list[Log | Straight]
+    log: list[Log | StraightLine]
     P: list[Force]
 
 
@@ -62,7 +62,7 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
             spinning[parent].append(joint)
     move, log, P, F = (tree.per_body() for _ in range(4))
     move[0], log[0], F[0] = Displacement.identity(), Log(Motion.zero(), 0, 0), Force.zero()
-    kinds: list[type[Log] | type[Straight]] = [Straight if afloat else Log for afloat in tree.afloat]
+    kinds: list[type[Log] | type[StraightLine]] = [StraightLine if afloat else Log for afloat in tree.afloat]
     upright: Any = 1.0
 
     # outward: displacement of each body

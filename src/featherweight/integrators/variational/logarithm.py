@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from featherweight.integrators.variational.felt import Felt, scaled
+from featherweight.integrators.variational.propagated_inertia import PropagatedInertia, scaled
 from featherweight.spatial import Displacement, Force, Matrix, Motion, MotionMatrix, RigidInertia, Vector, polynomial
 
 LARGEST_Y = 0.25  # sin²(θ/2) of the largest turn in a step: 60°
@@ -78,7 +78,7 @@ class Log(NamedTuple):
         """P, felt where the step begins."""
         return self.momenta(P)[0]
 
-    def change(self, I: RigidInertia, P: Force) -> Felt:
+    def change(self, I: RigidInertia, P: Force) -> PropagatedInertia:
         """K = ∂(dlogᵀ_X P)/∂X · dlog_-X: of the series of dlog, terms to the second order in X."""
         k = 1 / 12
         (omega, v), one = self.X, Matrix.identity()
@@ -100,4 +100,6 @@ class Log(NamedTuple):
         B = B - scaled(F, 0.5) + scaled(F_2 - W @ F, k)
         C = C - scaled(F, 0.5) + scaled(F_2 - W @ F, k)
         # · dlog_-X
-        return Felt(A @ backward.A + B @ backward.N, B @ backward.A, C @ backward.A + D @ backward.N, D @ backward.A)
+        return PropagatedInertia(
+            A @ backward.A + B @ backward.N, B @ backward.A, C @ backward.A + D @ backward.N, D @ backward.A
+        )

@@ -8,18 +8,48 @@ from typing import Any
 
 from featherweight import algorithms
 from featherweight.integrators.variational.broyden import Steps
+from featherweight.integrators.variational.carry import SQUARE, TrialCarry
 from featherweight.integrators.variational.drnea import Place, Trial, drnea
-from featherweight.integrators.variational.ending import Ended
 from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.newton import newton_step
 from featherweight.integrators.variational.riqn import Answer
-from featherweight.integrators.variational.rows import TrialRow
+from featherweight.integrators.variational.step_end import StepEnd
 from featherweight.model import Tree
 from featherweight.scalar import logical_not, repeat, when, where
 
 PATIENCE = 5  # quasi-Newton steps more that are worth waiting for, at the rate of the last one
 SHORTEST = 1e-6  # part of a Newton step
 NEVER = 1e300
+
+
+@dataclass(frozen=True)
+class QuasiNewton:
+    """Between two quasi-Newton steps: the numbers of the last trial, how many were tried after the first, and |e|² of
+    the one before."""
+
+    trial: list[Any]
+    count: Any
+    before: Any
+
+
+@dataclass(frozen=True)
+class Broyden:
+    """Between two of Broyden's steps: the numbers of the last trial, the steps so far, and how many were tried."""
+
+    trial: list[Any]
+    steps: Steps
+    count: Any
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """Between two trials of Newton steps: the numbers of the best one with the direction from there, the part of the
+    step to try next, |e|² of the first trial, and how many were tried after it."""
+
+    trial: list[Any]
+    alpha: Any
+    first: Any
+    count: Any
 
 
 @dataclass(frozen=True)
@@ -31,7 +61,7 @@ class Found:
     iterations: Any
     first: Any
     y: list[Any] | None = None
-    ended: Ended | None = None
+    ended: StepEnd | None = None
     same: Any = False
 
     def corrected(self, answers: Answer | None, tree: Tree) -> list[Any]:
@@ -59,7 +89,12 @@ class Search:
     """
 
     def __init__(
-        self, place: Place, small: Any, fine: Any, aim: Any = None, end: Callable[[Trial, Answer], Ended] | None = None
+        self,
+        place: Place,
+        small: Any,
+        fine: Any,
+        aim: Any = None,
+        end: Callable[[Trial, Answer], StepEnd] | None = None,
     ) -> None:
         self.place, self.small, self.fine, self.aim, self.end = place, small, fine, small if aim is None else aim, end
         self.answers: Answer | None = None
@@ -77,69 +112,71 @@ class Search:
             answers = Answer.after(self.place.tree, self.place.q, delta)
             ended = self.end(first, answers)
         y = answers.inward(first.e)
-        row = TrialRow(self.place.tree, first, y)
+        row = TrialCarry(self.place.tree, first, y)
 
-        def turn(carry: list[Any]) -> list[Any]:
-            before, y = row.trial(carry[:-2])
+        def turn(now: QuasiNewton) -> QuasiNewton:
+            before, y = row.trial(now.trial)
             after = drnea(self.place, less(self.place.tree, before.delta, answers.outward(y, self.place.tree)))
-            return [*row.of_trial(after, answers.inward(after.e)), carry[-2] + 1.0, before.square]
+            return QuasiNewton(row.of_trial(after, answers.inward(after.e)), now.count + 1.0, before.square)
 
-        def ends(carry: list[Any]) -> Any:
-            square, before = carry[0], carry[-1]
+        def ends(now: QuasiNewton) -> Any:
+            square = now.trial[SQUARE]
             soon, enough = square, self.aim  # square (square / before)^PATIENCE ≤ aim
             for _ in range(PATIENCE):
-                soon, enough = soon * square, enough * before
+                soon, enough = soon * square, enough * now.before
             hopeless = logical_not(soon <= enough)
             return (square <= self.aim) | hopeless
 
-        last = repeat(turn, [*row.of_trial(first, y), 0.0, NEVER], until=ends, at_most=at_most)
-        trial, y = row.trial(last[:-2])
+        last = repeat(turn, QuasiNewton(row.of_trial(first, y), 0.0, NEVER), until=ends, at_most=at_most)
+        trial, y = row.trial(last.trial)
         self.answers = answers
-        return Found(trial, last[-2], first.square, y, ended, last[-2] <= 0)
+        return Found(trial, last.count, first.square, y, ended, last.count <= 0)
 
     def broyden(self, delta: Sequence[Any], at_most: int) -> Found:
         """Quasi-Newton steps that learn from each other."""
         first, answers = drnea(self.place, delta), Answer.at(self.place.tree, self.place.q)
-        row = TrialRow(self.place.tree, first)
-        begin = row.of_trial(first)
-        own, tree = len(begin), self.place.tree.apart()
+        row = TrialCarry(self.place.tree, first)
+        tree = self.place.tree.apart()
 
-        def turn(carry: list[Any]) -> list[Any]:
-            before, _ = row.trial(carry[:own])
+        def turn(now: Broyden) -> Broyden:
+            before, _ = row.trial(now.trial)
             z = [-x for x in answers(before.e)]
             tree.mark()
-            step, steps = Steps(len(delta), carry[own:-1]).next(z)
+            step, steps = now.steps.next(z)
             after = drnea(self.place, [x + dx for x, dx in zip(before.delta, step, strict=True)])
-            return [*row.of_trial(after), *steps.flat(), carry[-1] + 1.0]
+            return Broyden(row.of_trial(after), steps, now.count + 1.0)
 
-        def ends(carry: list[Any]) -> Any:
-            return (carry[0] <= self.fine) | logical_not(carry[0] < NEVER)
+        def ends(now: Broyden) -> Any:
+            square = now.trial[SQUARE]
+            return (square <= self.fine) | logical_not(square < NEVER)
 
-        last = repeat(turn, [*begin, *Steps(len(delta)).flat(), 0.0], until=ends, at_most=at_most)
-        return Found(row.trial(last[:own])[0], last[-1], first.square)
+        begin = Broyden(row.of_trial(first), Steps.none(len(delta)), 0.0)
+        last = repeat(turn, begin, until=ends, at_most=at_most)
+        return Found(row.trial(last.trial)[0], last.count, first.square)
 
     def newton(self, delta: Sequence[Any], at_most: int) -> Found:
         """δ ← δ - α (∂e/∂δ)⁻¹ e, with α = 1, or halved until it makes |e| smaller. The first turn tries δ itself."""
-        row = TrialRow(self.place.tree, self._unknown(), [None] * len(delta))
+        row = TrialCarry(self.place.tree, self._unknown(), [None] * len(delta))
         begin = [NEVER, *row.of_trial(self._unknown(delta), [0.0] * len(delta))[1:]]
 
-        def turn(carry: list[Any]) -> list[Any]:
-            (best, direction), (alpha, first, count) = row.trial(carry[:-3]), carry[-3:]
-            trial = drnea(self.place, less(self.place.tree, best.delta, direction, alpha))
+        def turn(now: LineSearch) -> LineSearch:
+            best, direction = row.trial(now.trial)
+            trial = drnea(self.place, less(self.place.tree, best.delta, direction, now.alpha))
             better = trial.square < best.square
             self.place.tree.mark()
             large = logical_not(trial.square <= self.fine)
             direction = when(better & large, lambda: self._direction(trial), direction)
             kept = self.place.tree.chosen(better, row.of_trial(trial, direction), row.of_trial(best, direction))
-            first = where(count < 0, trial.square, first)
-            return [*kept, where(better, 1.0, 0.5 * alpha), first, count + 1.0]
+            first = where(now.count < 0, trial.square, now.first)
+            return LineSearch(kept, where(better, 1.0, 0.5 * now.alpha), first, now.count + 1.0)
 
-        def ends(carry: list[Any]) -> Any:
-            square, alpha, count = carry[0], carry[-3], carry[-1]
-            return (count >= 0) & ((square <= self.fine) | logical_not(square < NEVER) | (alpha < SHORTEST))
+        def ends(now: LineSearch) -> Any:
+            square = now.trial[SQUARE]
+            done = (square <= self.fine) | logical_not(square < NEVER) | (now.alpha < SHORTEST)
+            return (now.count >= 0) & done
 
-        last = repeat(turn, [*begin, 1.0, 0.0, -1.0], until=ends, at_most=at_most + 1)
-        return Found(row.trial(last[:-3])[0], last[-1], last[-2])
+        last = repeat(turn, LineSearch(begin, 1.0, 0.0, -1.0), until=ends, at_most=at_most + 1)
+        return Found(row.trial(last.trial)[0], last.count, last.first)
 
     def rescued(self, found: Found, near: Any, other: Callable[[], Sequence[Any]], at_most: int) -> Found:
         """What was found; or, if it is no step, or |e|² was more than `near` where it began, what Newton steps find.
@@ -147,23 +184,23 @@ class Search:
         They go on from what was found if that was near and is upright, else they begin with `other()`: the equations
         may have several solutions, and the one that is meant is near where the robot is.
         """
-        row = TrialRow(self.place.tree, found.trial, found.y)
+        row = TrialCarry(self.place.tree, found.trial, found.y)
         rest = None if found.y is None else [0.0] * len(found.y)
 
-        def again(carry: list[Any]) -> list[Any]:
-            trial, _ = row.trial(carry[:-1])
+        def again(now: tuple[list[Any], Any]) -> tuple[list[Any], Any]:
+            trial, _ = row.trial(now[0])
             useful = (found.first <= near) & (trial.square <= found.first) & (trial.upright >= LEAST_W)
             begin = [where(useful, a, b) for a, b in zip(trial.delta, other(), strict=True)]
             newton = self.newton(begin, at_most)
-            return [*row.of_trial(newton.trial, rest), carry[-1] + newton.iterations]
+            return row.of_trial(newton.trial, rest), now[1] + newton.iterations
 
         self.place.tree.mark()
         fine = self.good(found.trial) & (found.first <= near)
-        begin = [*row.of_trial(found.trial, found.y), found.iterations]
-        values = repeat(again, begin, until=lambda _: fine, at_most=1)
-        trial, y = row.trial(values[:-1])
+        begin = row.of_trial(found.trial, found.y), found.iterations
+        numbers, iterations = repeat(again, begin, until=lambda _: fine, at_most=1)
+        trial, y = row.trial(numbers)
         same = fine & found.same
-        return replace(found, trial=trial, iterations=values[-1], y=None if found.y is None else y, same=same)
+        return replace(found, trial=trial, iterations=iterations, y=None if found.y is None else y, same=same)
 
     def answer_after(self, trial: Trial) -> Answer:
         """By M where the trial ends, in passes of its own."""

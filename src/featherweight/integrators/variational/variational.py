@@ -10,13 +10,13 @@ from typing import Any
 from featherweight import algorithms
 from featherweight.inputs import Numbers, with_fields
 from featherweight.integrators.integrator import Advanced, External, Integrator
-from featherweight.integrators.variational.course import Course
 from featherweight.integrators.variational.drnea import Place
 from featherweight.integrators.variational.floating import floating_start, forgotten, kept, kept_size
 from featherweight.integrators.variational.forces import Acting, Braked
 from featherweight.integrators.variational.guesses import GUESSES, extrapolated, memory_size, remembered
 from featherweight.integrators.variational.legendre import start
 from featherweight.integrators.variational.solve import Search
+from featherweight.integrators.variational.step import Step
 from featherweight.model import Tree
 from featherweight.scalar import maximum, sqrt, where
 
@@ -95,12 +95,12 @@ class Variational(Integrator):
             for p in begin[joint.v]:
                 largest = maximum(largest, abs(p))
         begin = floating_start(together, q, begin, own if external is None else [], h, forces)
-        course = Course(tree, q, h, begin, acting, braked)
+        step = Step(tree, q, h, begin, acting, braked)
 
         # the step
         small, fine = (self._square(tree, x, largest, h) for x in (self.tolerance, FINE * self.tolerance))
-        aim = fine if course.shares and own else small  # nearer, where v⁺ is found before the last correction
-        search = Search(place, small, fine, aim, course.end if course.shares else None)
+        aim = fine if step.shares and own else small  # nearer, where v⁺ is found before the last correction
+        search = Search(place, small, fine, aim, step.end if step.shares else None)
         found = getattr(search, self.solver)(first, self.iterations)
         if (self.solver, self.guess) != ("newton", "velocity"):
             near = (NEAR * largest) * (NEAR * largest) if self.guess == "extrapolated" else math.inf
@@ -108,7 +108,7 @@ class Variational(Integrator):
 
         # where it ends: momentum again, with the other half of the impulses
         last = tree.woven()
-        arrival = course.arrival(found, search, last)
+        arrival = step.arrival(found, search, last)
         if memory:
             memory = remembered(last, v, h, memory, arrival.delta)
         carried = [*kept(arrival.momenta), *memory]

@@ -12,24 +12,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.algorithms.linear import Factored
+from featherweight.integrators.variational.carry import Carry
 from featherweight.integrators.variational.legendre import per_time
 from featherweight.integrators.variational.riqn import Answer
-from featherweight.integrators.variational.rows import Row
 from featherweight.model import Tree
 from featherweight.scalar import repeat
 
 
 @dataclass(frozen=True)
-class Ended:
+class StepEnd:
     """Articulated bodies at q⁺, and the answers y of their joints to the momenta there: the first half of h v. Without
     the momenta of floating bodies, which are known when δ is."""
 
     answer: Answer
     y: list[Any]
 
-    def unless(self, same: Any, again: Callable[[], Ended]) -> Ended:
+    def unless(self, same: Any, again: Callable[[], StepEnd]) -> StepEnd:
         """This where it is the same, else another one."""
-        row = Row(self._parts())
+        row = Carry(self._parts())
         self.answer.tree.mark()
         parts = repeat(lambda _: row.of(again()._parts()), row.of(self._parts()), until=lambda _: same, at_most=1)
         bodies, joints, y = self.answer.bodies, list(self.answer.tree.joints), list(self.y)
@@ -39,7 +39,7 @@ class Ended:
             y[joints[i].v] = answers
             joints[i] = replace(joints[i], place=place)
         tree = replace(self.answer.tree, joints=tuple(joints))
-        return Ended(replace(self.answer, tree=tree, bodies=replace(bodies, U=U, D=D)), y)
+        return StepEnd(replace(self.answer, tree=tree, bodies=replace(bodies, U=U, D=D)), y)
 
     def _parts(self) -> list[Any]:
         """What the pass outward needs. Body after body, so that equal bodies can be equal code."""
@@ -48,7 +48,7 @@ class Ended:
             parts.append([joint.place, bodies.U[i], bodies.D[i].L, bodies.D[i].d_inverse, self.y[joint.v]])
         return parts
 
-    def along(self, tree: Tree) -> Ended:
+    def along(self, tree: Tree) -> StepEnd:
         """The same in the passes of this tree."""
         at = replace(tree, joints=self.answer.tree.joints)
         X, S = tree.per_body(), tree.per_body()
@@ -58,7 +58,7 @@ class Ended:
             self, answer=replace(self.answer, tree=at, bodies=replace(self.answer.bodies, X=X, S=S, X_own=X, S_own=S))
         )
 
-    def with_momenta(self, p: dict[int, Any], along: Tree) -> Ended:
+    def with_momenta(self, p: dict[int, Any], along: Tree) -> StepEnd:
         """With the momenta of floating bodies, by degree of freedom, which were left out; in a pass of this tree."""
         y = list(self.y)
         for i, _, joint in along.outward():

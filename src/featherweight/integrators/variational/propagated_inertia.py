@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from featherweight.spatial import Force, Matrix, Motion, Transform, Vector
 
 
-class Felt(NamedTuple):
+class PropagatedInertia(NamedTuple):
     """[[A, B], [C, D]]: moment and force that a change of pose (angular, linear) takes. Not symmetric."""
 
     A: Matrix
@@ -16,8 +16,8 @@ class Felt(NamedTuple):
     C: Matrix
     D: Matrix
 
-    def __add__(self, other: Felt) -> Felt:  # type: ignore[override]
-        return Felt(*(a + b for a, b in zip(self, other, strict=True)))
+    def __add__(self, other: PropagatedInertia) -> PropagatedInertia:  # type: ignore[override]
+        return PropagatedInertia(*(a + b for a, b in zip(self, other, strict=True)))
 
     def __matmul__(self, x: Motion) -> Force:
         return Force(self.A @ x.angular + self.B @ x.linear, self.C @ x.angular + self.D @ x.linear)
@@ -30,21 +30,21 @@ class Felt(NamedTuple):
             self.B.transposed_times(w) + self.D.transposed_times(v),
         )
 
-    def minus_outer(self, columns: Sequence[Force], rows: Sequence[Force]) -> Felt:
+    def minus_outer(self, columns: Sequence[Force], rows: Sequence[Force]) -> PropagatedInertia:
         """Π - Σ u wᵀ."""
         A, B, C, D = self
         for u, w in zip(columns, rows, strict=True):
             A, B = A - outer(u.moment, w.moment), B - outer(u.moment, w.force)
             C, D = C - outer(u.force, w.moment), D - outer(u.force, w.force)
-        return Felt(A, B, C, D)
+        return PropagatedInertia(A, B, C, D)
 
-    def seen_through(self, X: Transform, X_after: Transform) -> Felt:
+    def seen_through(self, X: Transform, X_after: Transform) -> PropagatedInertia:
         """Xᵀ Π X⁺: rotate, then move the origins."""
         E, E_after = X.E.T, X_after.E
         A, B, C, D = (E @ block @ E_after for block in self)
         r, r_after = Matrix.cross(X.r), Matrix.cross(X_after.r)
         A, B = A + r @ C, B + r @ D
-        return Felt(A - B @ r_after, B, C - D @ r_after, D)
+        return PropagatedInertia(A - B @ r_after, B, C - D @ r_after, D)
 
 
 def scaled(A: Matrix, s: Any) -> Matrix:

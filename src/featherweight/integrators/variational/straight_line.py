@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from featherweight.integrators.variational.felt import Felt, scaled
 from featherweight.integrators.variational.logarithm import A, K
+from featherweight.integrators.variational.propagated_inertia import PropagatedInertia, scaled
 from featherweight.spatial import Displacement, Force, Matrix, RigidInertia, Vector, polynomial
 
 
-class Straight(NamedTuple):
+class StraightLine(NamedTuple):
     """φ, k of its angle (see `logarithm`), and the displacement of the body's frame."""
 
     turn: Vector
@@ -23,9 +23,9 @@ class Straight(NamedTuple):
     move: Displacement
 
     @staticmethod
-    def of(move: Displacement) -> Straight:
+    def of(move: Displacement) -> StraightLine:
         z = 1 - move.turn.w
-        return Straight(move.turn.vector * polynomial(A, z), polynomial(K, z), move)
+        return StraightLine(move.turn.vector * polynomial(A, z), polynomial(K, z), move)
 
     def momentum(self, I: RigidInertia, spin: Force) -> Force:
         """P = (J φ, m d), with the couple of rotors that the body carries."""
@@ -47,7 +47,7 @@ class Straight(NamedTuple):
         even = m + self.turn.cross(across) * self.k
         return even + across * 0.5, even - across * 0.5
 
-    def change(self, I: RigidInertia, P: Force) -> Felt:
+    def change(self, I: RigidInertia, P: Force) -> PropagatedInertia:
         """K: a change ξ of the pose at the end changes φ by dlog_-φ ξ_ω and d by R (ξ_v - c × ξ_ω)."""
         k, one = 1 / 12, Matrix.identity()
         W, M = Matrix.cross(self.turn), Matrix.cross(P.moment)
@@ -56,4 +56,4 @@ class Straight(NamedTuple):
         own = own - scaled(Matrix.cross(self.turn.cross(P.moment)) + W @ M, k)
         c, moved = Matrix.cross(I.com), scaled(self.move.turn.rotation, I.m)
         B, C = c @ moved, -(moved @ c)
-        return Felt(own @ dlog + c @ C, B, C, moved)
+        return PropagatedInertia(own @ dlog + c @ C, B, C, moved)

@@ -1,4 +1,4 @@
-"""The course of a step: what it begins with, and where it ends once δ is found."""
+"""A step of the variational integrator: what it begins with, and where it ends once δ is found."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from featherweight import algorithms
 from featherweight.integrators.variational.drnea import Trial
-from featherweight.integrators.variational.ending import Ended
 from featherweight.integrators.variational.floating import floating_momentum
 from featherweight.integrators.variational.forces import Acting, Braked
 from featherweight.integrators.variational.legendre import momentum_after, read_out
 from featherweight.integrators.variational.riqn import Answer
 from featherweight.integrators.variational.solve import Found, Search
+from featherweight.integrators.variational.step_end import StepEnd
 from featherweight.model import Tree
 
 
@@ -27,7 +27,7 @@ class Arrival(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Course:
+class Step:
     """A step of h from q, which begins with these momenta; and what acts."""
 
     tree: Tree
@@ -42,10 +42,10 @@ class Course:
         """The factors of M are the same for e and for the velocity."""
         return self.braked.alike and self.acting.external is None and not self.tree.coupled
 
-    def end(self, trial: Trial, answer: Answer) -> Ended:
+    def end(self, trial: Trial, answer: Answer) -> StepEnd:
         """Where a trial ends, made with the factors of M there."""
         forces = self.acting.at_end(answer.tree, answer.q, trial.delta)
-        return Ended(answer, answer.inward(self._momenta(answer.tree, trial, trial.delta, forces)))
+        return StepEnd(answer, answer.inward(self._momenta(answer.tree, trial, trial.delta, forces)))
 
     def arrival(self, found: Found, search: Search, along: Tree) -> Arrival:
         """Where what was found ends, in passes of this tree."""
@@ -53,7 +53,7 @@ class Course:
             return self._anew(found, search, along)
         return self._by_factors(found.ended, found, search, along)
 
-    def _by_factors(self, first: Ended, found: Found, search: Search, along: Tree) -> Arrival:
+    def _by_factors(self, first: StepEnd, found: Found, search: Search, along: Tree) -> Arrival:
         """With factors that are made for the first trial, or for the last one if that is another one."""
         ended = first.unless(found.same, lambda: self.end(found.trial, search.answer_after(found.trial)))
         ended = ended.along(along)

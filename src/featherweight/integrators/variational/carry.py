@@ -9,9 +9,12 @@ from featherweight.integrators.variational.drnea import Trial
 from featherweight.model import Tree
 from featherweight.scalar import known
 
+SQUARE = 0  # place of |e|² in the row of a trial
 
-class Row:
-    """The numbers of something like this; what is known of it while tracing is known of all that are like it."""
+
+class Carry:
+    """The numbers of something that nests like this. Values that are compile-time constants in it are taken to be the
+    same constants in everything that is packed by it, and are not carried."""
 
     def __init__(self, like: Any) -> None:
         self.like = like
@@ -25,7 +28,7 @@ class Row:
         return _like(self.like, iter([next(given) if fixed is None else fixed for fixed in self.fixed]))
 
 
-class TrialRow(Row):
+class TrialCarry(Carry):
     """Of a trial, |e|² first, without what only a Newton step needs; with a further number for each coordinate, if
     there is one. Joint after joint, so that equal ones can be equal code."""
 
