@@ -79,65 +79,43 @@ class Problem:
 
 
 def problem(
-    model: Any,
-    q: Any,
-    v: Any,
-    steps: Any,
-    dt: Any,
-    tau: Any,
-    control: Any,
-    contact: Any,
-    integrator: Any,
-    actuators: Any,
-    every: Any,
-    parameters: Mapping[str, Any] | None,
-    limits: Any,
-    forces: Any = (),
-    constraints: Any = (),
-) -> Problem:
-    """Check everything; ValueError or TypeError that names the argument."""
+    model: Any, q: Any, v: Any, steps: Any, dt: Any, every: Any, parameters: Mapping[str, Any] | None, tau: Any,
+    moving: Mapping[str, Any],
+) -> Problem:  # fmt: skip
+    """Check everything; ValueError or TypeError that names the argument. `moving` has the arguments of `rollout` that
+    say what moves the robot."""
     _check_steps(model, steps, dt, every)
     model.need_numbers("simulation")
-    options = _options(model, tau, control, contact, integrator, actuators, limits, forces, constraints)
+    options = _options(model, tau, **moving)
     own = options.control
-    names, ranks = ["q", "v"], [1, 1]
-    arrays = [as_array("q", q, (model.nq,), "nq"), as_array("v", v, (model.nv,), "nv")]
+    arrays = {"q": (as_array("q", q, (model.nq,), "nq"), 1), "v": (as_array("v", v, (model.nv,), "nv"), 1)}
     if tau is not None:
-        names.append("tau")
-        arrays.append(as_array("tau", tau, (steps, model.nv), "steps, nv"))
-        ranks.append(2)
+        arrays["tau"] = as_array("tau", tau, (steps, model.nv), "steps, nv"), 2
     if own is not None:
-        names += ["control: state", "control: parameters"]
-        arrays += [own.state, own.parameters]
-        ranks += [1, 1]
-    declared = list(model.parameters.values())
-    values = parameter_values(model, parameters)
-    names += [p.name for p in declared]
-    arrays += values
-    ranks += [len(p.shape) for p in declared]
-    batch = batch_shape(names, arrays, ranks)
-    rows = {n: _rows(a, r, batch) for n, a, r in zip(names, arrays, ranks, strict=True)}
+        arrays |= {"control: state": (own.state, 1), "control: parameters": (own.parameters, 1)}
+    declared, values = list(model.parameters.values()), parameter_values(model, parameters)
+    arrays |= {p.name: (value, len(p.shape)) for p, value in zip(declared, values, strict=True)}
+    batch = batch_shape(list(arrays), [a for a, _ in arrays.values()], [rank for _, rank in arrays.values()])
+    rows = {name: _rows(array, rank, batch) for name, (array, rank) in arrays.items()}
     count = prod(batch)
 
     def all_rows(name: str) -> np.ndarray:
         own = rows[name]
         return own if len(own) == count else np.ascontiguousarray(np.broadcast_to(own, (count, *own.shape[1:])))
 
-    carry = _begin(model, all_rows("q"), all_rows("v"))
-    constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
-    given = [all_rows("tau")] if tau is not None else []
     loop = step_loop(model, options)
-    carry += _memories(loop, count)
+    carry = [*_begin(model, all_rows("q"), all_rows("v")), *_memories(loop, count)]
+    constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     if options.numbers:
         constants.append(np.array([options.numbers]))
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
-    _warn(model, options, dt, carry[0], parameters, limits)
+    _warn(model, options, dt, carry[0], parameters, moving["limits"])
     return Problem(
         model, float(dt), int(steps), int(every), batch, loop, options.records(model),
-        control if own is None else None, tuple(carry), tuple(given), tuple(constants),
-        () if options.contact is None else options.contact.surfaces,
+        moving["control"] if own is None else None, tuple(carry), (all_rows("tau"),) if tau is not None else (),
+        tuple(constants), () if options.contact is None else options.contact.surfaces,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
     )  # fmt: skip
 

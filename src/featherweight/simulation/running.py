@@ -80,23 +80,11 @@ def rollout(
     Returns:
         A `Trajectory` with batch axes first.
     """
-    what = problem(
-        model,
-        q,
-        v,
-        steps,
-        dt,
-        tau,
-        control,
-        contact,
-        integrator,
-        actuators,
-        record_every,
-        parameters,
-        limits,
-        forces,
-        constraints,
-    )
+    moving = {
+        "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
+        "forces": forces, "constraints": constraints,
+    }  # fmt: skip
+    what = problem(model, q, v, steps, dt, record_every, parameters, tau, moving)
     run = Run(what) if what.control is None else python_run(what)
     _drive(run, progress, file)
     _warn(run)
@@ -124,9 +112,7 @@ def simulate(
     watch: Watch | None = None,
 ) -> Trajectory:
     """One robot through time; raises `SimulationError`, with the trajectory so far, if it fails; `ConvergenceError`
-    if a solver did.
-
-    Ctrl-C ends it early: the trajectory has what was computed up to the last chunk, and `complete` is False.
+    if a solver did. Ctrl-C ends it early, as in `rollout`.
 
     Args:
         model: the robot.
@@ -134,47 +120,21 @@ def simulate(
         v: velocity at the beginning, shape (nv,).
         duration: simulated time [s], a multiple of dt.
         dt: length of a step [s].
-        control: a controller `f(t, q, v) -> tau`, or one made by `featherweight.compiled`.
-        contact: contact model.
-        integrator: "semi_implicit", "rk4", "variational", or an integrator.
-        actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
-        limits: joints stay within their limits of position, in semi-implicit and variational steps; other integrators
-            warn of the first step beyond one. Limits of velocity never act, those of effort by `actuators`.
-        forces: force elements of `featherweight.forces` that act, your own kinds among them.
-        constraints: constraints of `featherweight.constraints` that are kept, your own kinds among them.
-        record_every: keep every so many states.
-        progress: show a bar.
-        parameters: numbers for constants that were declared when the model was built, by name.
-        file: also write the run there, chunk by chunk; see `rollout`.
         watch: a function `f(t, q, contact_force)` that is called about 30 times for each simulated second, like
             `featherweight.viewer.Live`. If it raises, it is not called again, and the run goes on.
+
+    The others are those of `rollout`: `control`, `contact`, `integrator`, `actuators`, `limits`, `forces`,
+    `constraints`, `record_every`, `progress`, `parameters` and `file`.
 
     Returns:
         A `Trajectory`.
     """
-    dt, duration = seconds("dt", "time step", dt), seconds("duration", "time", duration)
-    if duration / dt > MOST_STEPS:
-        raise ValueError(f"duration: expected at most {MOST_STEPS:g} steps of dt = {dt:g} s, got {duration!r}")
-    steps = round(duration / dt)
-    if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
-        raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")
-    what = problem(
-        model,
-        q,
-        v,
-        steps,
-        dt,
-        None,
-        control,
-        contact,
-        integrator,
-        actuators,
-        record_every,
-        parameters,
-        limits,
-        forces,
-        constraints,
-    )
+    steps, dt = _steps_in(duration, dt)
+    moving = {
+        "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
+        "forces": forces, "constraints": constraints,
+    }  # fmt: skip
+    what = problem(model, q, v, steps, dt, record_every, parameters, None, moving)
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
     run = Run(what) if what.control is None else python_run(what)
@@ -188,6 +148,17 @@ def simulate(
         failure = ConvergenceError if status is Status.NOT_CONVERGED else SimulationError
         raise failure(message, trajectory, last)
     return trajectory
+
+
+def _steps_in(duration: Any, dt: Any) -> tuple[int, float]:
+    """How many steps a time takes, and their length [s]."""
+    dt, duration = seconds("dt", "time step", dt), seconds("duration", "time", duration)
+    if duration / dt > MOST_STEPS:
+        raise ValueError(f"duration: expected at most {MOST_STEPS:g} steps of dt = {dt:g} s, got {duration!r}")
+    steps = round(duration / dt)
+    if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
+        raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")
+    return steps, dt
 
 
 def _warn(run: Run) -> None:
