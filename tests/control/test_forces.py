@@ -9,7 +9,7 @@ import qpsolvers
 import scipy.sparse as sparse
 
 import featherweight as fw
-from featherweight.control.forces import forces_in_cones, in_cone
+from featherweight.control.forces import FrictionCone, forces_in_cones
 
 FEET = np.array([[0.19, -0.11, -0.28], [0.19, 0.11, -0.28], [-0.19, -0.11, -0.28], [-0.19, 0.11, -0.28]])
 MU, EPS = 0.6, 1e-2
@@ -111,7 +111,7 @@ def test_the_projection_is_the_nearest_point() -> None:
     share = np.linspace(0, 1, 11)
     cone = np.array([(MU * s * h * np.cos(a), MU * s * h * np.sin(a), h) for h in z for a in angle[:-1] for s in share])
     for f in rng.normal(size=(40, 3)) * 4.0:
-        nearest = np.array(in_cone(list(f), MU, 5.0), dtype=float)
+        nearest = np.array(FrictionCone.of(MU).nearest(list(f), 5.0), dtype=float)
         assert np.hypot(*nearest[:2]) <= MU * nearest[2] * (1 + 1e-12)
         assert np.linalg.norm(nearest - f) <= np.linalg.norm(cone - f, axis=1).min() + 1e-12
 

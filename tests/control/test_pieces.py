@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.control.algebra import damped_inverse, orientation_error, symmetric_inverse, turned, whitened
+from featherweight.control.algebra import damped_inverse, orientation_error, rotated, symmetric_inverse, whitened
 from featherweight.control.gait import Gait, bump, ramp, smooth
 from featherweight.control.limbs import joint_damping
 from featherweight.integrators import SemiImplicit
@@ -52,8 +52,8 @@ def test_a_whitened_problem_has_the_same_lengths() -> None:
     assert float(Rb @ Rb) == pytest.approx(b @ Q @ b)
 
 
-def test_a_vector_is_turned_about_z() -> None:
-    x, y = turned(np.sin(0.3), np.cos(0.3), 2.0, 1.0)
+def test_a_vector_is_rotated_about_z() -> None:
+    x, y = rotated(np.sin(0.3), np.cos(0.3), 2.0, 1.0)
     c, s = np.cos(0.3), np.sin(0.3)
     assert (x, y) == pytest.approx((2 * c - s, 2 * s + c))
 
@@ -126,10 +126,17 @@ class Spy:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.body, name)
 
-    def __call__(self, q: Any, v: Any, wanted: Any, most: Any, warm: Any) -> Any:
-        self.wanted, self.most, self.warm = wanted, most, warm
-        self.answer = self.body(q, v, wanted, most, warm)
+    def __call__(self, q: Any, v: Any, tasks: Any, cones: Any) -> Any:
+        self.tasks, self.cones = tasks, cones
+        self.answer = self.body(q, v, tasks, cones)
         return self.answer
+
+
+def trotting() -> tuple[Any, Any, Gait]:
+    """The function of `trot`, its parameters by name, and its gait."""
+    control = fw.control.trot(CHEETAH, CROUCHED)
+    own = control.function.layout.read(control.parameters)
+    return control.function, own, Gait(own.period, own.duty, control.function.offsets, own.start)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -140,13 +147,14 @@ def test_balance_asks_for_rates_of_the_centroidal_momentum(seed: int) -> None:
     q, v = near(HUMANOID, STANDING, seed)
     function = replace(control.function, body=spy)
     tau, after = function(0.0, q, v, control.state, control.parameters)
-    w_h, H = (x.astype(float) for x in spy.wanted.momentum)
+    w_h, H = (x.astype(float) for x in spy.tasks.momentum)
 
     com, mass = fw.center_of_mass(HUMANOID, q), HUMANOID.mass
     momentum = fw.centroidal_momentum_matrix(HUMANOID, q) @ v
-    k, d = function.com_gains
-    force = mass * (k * (control.parameters[:3] - com) - HUMANOID.gravity) - d * momentum[:3]
-    moment = -function.spin_rate * momentum[3:]
+    own = function.layout.read(control.parameters)
+    k, d = own.gains.com.stiffness, own.gains.com.damping
+    force = mass * (k * (own.com - com) - HUMANOID.gravity) - d * momentum[:3]
+    moment = -own.gains.spin_rate * momentum[3:]
     R = fw.frame_pose(HUMANOID, q, HUMANOID.names[1]).rotation
     rng = np.random.default_rng(seed)
     for w in (*100 * rng.normal(size=(3, 6)), w_h):
@@ -157,11 +165,11 @@ def test_balance_asks_for_rates_of_the_centroidal_momentum(seed: int) -> None:
 
     # the trunk turns back upright and stops turning; the others go to their posture; feet come to rest
     error = orientation_error(q[3:7], STANDING[3:7]).astype(float)
-    np.testing.assert_allclose(spy.wanted.base.astype(float), [0, 0, 0, *(-100 * error - 20 * v[3:6])], rtol=1e-12)
+    np.testing.assert_allclose(spy.tasks.base.astype(float), [0, 0, 0, *(-100 * error - 20 * v[3:6])], rtol=1e-12)
     others = spy.others
     wanted = 100 * (STANDING[[d + 1 for d in others]] - q[[d + 1 for d in others]]) - 20 * v[others]
-    np.testing.assert_allclose(spy.wanted.others.astype(float), wanted, rtol=1e-12)
-    for limb, foot in zip(spy.limbs, spy.wanted.feet, strict=True):
+    np.testing.assert_allclose(spy.tasks.others.astype(float), wanted, rtol=1e-12)
+    for limb, foot in zip(spy.limbs, spy.tasks.feet, strict=True):
         twist = fw.body_velocity(HUMANOID, q, v, limb.frame, "world_aligned")
         np.testing.assert_allclose(foot.astype(float), -20 * twist, rtol=1e-12)
 
@@ -173,64 +181,64 @@ def test_balance_asks_for_rates_of_the_centroidal_momentum(seed: int) -> None:
     forces = spy.answer.forces
     assert (after == np.concatenate([forces.z.ravel(), forces.u.ravel()])).all()
     function(0.0, q, v, after, control.parameters)
-    assert (spy.warm[0] == forces.z).all()
-    assert (spy.warm[1] == forces.u).all()
+    assert (spy.cones.warm[0] == forces.z).all()
+    assert (spy.cones.warm[1] == forces.u).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_quadrupeds_body_is_to_go_where_it_should(seed: int) -> None:
     """In the world: its classical acceleration is k (place - x) + d (speed - ẋ); it turns upright, at the rate."""
-    function = fw.control.trot(CHEETAH, CROUCHED).function
+    function, own = trotting()[:2]
     q, v = near(CHEETAH, CROUCHED, seed)
     rng = np.random.default_rng(seed)
     place, speed, yaw, rate = rng.normal(size=3), rng.normal(size=3), 0.3, 0.7
-    base, velocity = function._base(q, v, tuple(place), tuple(speed), yaw, rate)
+    base, velocity = function._base(own.gains, q, v, tuple(place), tuple(speed), yaw, rate)
     R = fw.frame_pose(CHEETAH, q, "body").rotation
     np.testing.assert_allclose(velocity, R @ v[:3])
-    gains = np.array([function.place_gains, function.place_gains, function.height_gains])
+    gains = np.array([(g.stiffness, g.damping) for g in (own.gains.place, own.gains.place, own.gains.height)])
     expected = gains[:, 0] * (place - q[:3]) + gains[:, 1] * (speed - R @ v[:3])
     base = base.astype(float)
     np.testing.assert_allclose(R @ (base[:3] + np.cross(v[3:6], v[:3])), expected, rtol=1e-9)
     error = orientation_error(q[3:7], np.array([0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)])).astype(float)
-    k, d = function.turn_gains
+    k, d = own.gains.orientation.stiffness, own.gains.orientation.damping
     np.testing.assert_allclose(base[3:], -k * error - d * (v[3:6] - R.T @ [0.0, 0.0, rate]), rtol=1e-9)
 
 
 def test_a_swinging_foot_follows_its_way() -> None:
     """On its way with its speed, what is asked for is the acceleration of the way; off it, more, to come back."""
-    function = fw.control.trot(CHEETAH, CROUCHED).function
-    left, landing, T = np.array([0.1, 0.2, 0.0]), np.array([0.3, 0.1, -0.002]), function.gait.swing
+    function, own, gait = trotting()
+    left, landing, T = np.array([0.1, 0.2, 0.0]), np.array([0.3, 0.1, -0.002]), gait.swing
 
     def place(s: float) -> np.ndarray:
-        return left + smooth(s)[0] * (landing - left) + bump(s)[0] * np.array([0.0, 0.0, function.step_height])
+        return left + smooth(s)[0] * (landing - left) + bump(s)[0] * np.array([0.0, 0.0, own.step_height])
 
     for s in (0.2, 0.5, 0.7):
         h = 1e-4
         rate = (place(s + h) - place(s - h)) / (2 * h * T)
         second = (place(s + h) - 2 * place(s) + place(s - h)) / (h * T) ** 2
-        asked = function._swing(s, left, landing, place(s), rate).astype(float)
+        asked = function._swing(own, gait, s, left, landing, place(s), rate).astype(float)
         np.testing.assert_allclose(asked, second, rtol=1e-4, atol=1e-3)
-        k, d = function.swing_gains
+        k, d = own.gains.swing.stiffness, own.gains.swing.damping
         off, fast = np.array([0.01, -0.02, 0.03]), np.array([0.1, 0.2, -0.3])
-        pulled = function._swing(s, left, landing, place(s) + off, rate + fast).astype(float)
+        pulled = function._swing(own, gait, s, left, landing, place(s) + off, rate + fast).astype(float)
         np.testing.assert_allclose(pulled - asked, -k * off - d * fast, rtol=1e-9)
 
 
 def test_a_foot_is_put_down_where_it_catches_the_body() -> None:
     """Under its place half a stance ahead; further by √(h/g) for each m/s that the body is too fast, and turned."""
-    control = fw.control.trot(CHEETAH, CROUCHED)
-    function, places, height = control.function, control.parameters[3:11].reshape(4, 2), control.parameters[11]
+    function, own, gait = trotting()
+    places, height = own.places, own.height
     velocity, command = np.array([0.5, -0.1, 0.0]), (0.3, 0.0)
     yaw, swing = 0.4, 0.25
     c, s = np.cos(yaw), np.sin(yaw)
     for k in range(4):
         left = np.array([0.0, 0.0, 0.01])
-        got = function._landing(places[k], height, CROUCHED, velocity, command, s, c, swing, left).astype(float)
+        got = function._landing(own, gait, k, CROUCHED, velocity, command, s, c, swing, left).astype(float)
         place = np.array([[c, -s], [s, c]]) @ places[k]
-        ahead = 0.75 * function.gait.swing * velocity[:2] + 0.5 * function.gait.stance * np.array(command)
+        ahead = 0.75 * gait.swing * velocity[:2] + 0.5 * gait.stance * np.array(command)
         caught = np.sqrt(height / 9.81) * (velocity[:2] - command)
         np.testing.assert_allclose(got[:2], CROUCHED[:2] + place + ahead + caught, rtol=1e-9)
-        assert got[2] == pytest.approx(0.01 - function.press)
+        assert got[2] == pytest.approx(0.01 - own.gains.press)
     feet = np.array([fw.frame_pose(CHEETAH, CROUCHED, limb.frame).position for limb in function.body.limbs])
     np.testing.assert_allclose(places, feet[:, :2] - CROUCHED[:2], atol=1e-12)
     assert height == pytest.approx(CROUCHED[2] - feet[:, 2].mean())
@@ -268,8 +276,8 @@ def test_a_quadruped_remembers_where_it_is() -> None:
     assert after[2:4].astype(float) == pytest.approx(np.array([1.0, 2.0]) + 0.01 * ahead)
     assert (after[1], after[4]) == pytest.approx((0.01, 0.7 + 0.01 * speed[2]))
     _, later = function(0.02, q, v, after, control.parameters)
-    assert (spy.warm[0] == forces.z).all()
-    assert (spy.warm[1] == forces.u).all()
+    assert (spy.cones.warm[0] == forces.z).all()
+    assert (spy.cones.warm[1] == forces.u).all()
     raised = q.copy()
     raised[2] += 0.02  # feet and all: the ground is higher now, and is followed slowly
     _, higher = function(0.02, raised, v, after, control.parameters)

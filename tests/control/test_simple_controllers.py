@@ -52,7 +52,7 @@ def test_the_tool_accelerates_as_asked_whatever_the_posture_wants() -> None:
     for _ in range(5):
         q, v, posture = rng.uniform(-1, 1, 6), rng.normal(size=6), rng.uniform(-2, 2, 6)
         control = fw.control.operational_space(model, "tool", place=goal, posture=posture, softness=0.0)
-        tau, _ = control.function(0.0, q, v, np.zeros(0), goal)
+        tau, _ = control.function(0.0, q, v, np.zeros(0), control.parameters)
         a = fw.forward_dynamics(model, q, v, np.array(tau, dtype=float))
         got = fw.body_acceleration(model, q, v, a, "tool", "world_aligned", classical=True)[:3]
         rate = fw.body_velocity(model, q, v, "tool", "world_aligned")[:3]
@@ -67,6 +67,24 @@ def test_the_tool_arrives() -> None:
     control = fw.control.operational_space(model, "tool", place=goal, posture=q)
     run = fw.simulate(model, q, np.zeros(6), duration=3.0, dt=1e-3, control=control)
     assert np.abs(fw.frame_pose(model, run.q[-1], "tool").position - goal).max() <= 1e-4
+
+
+def test_robots_of_a_batch_have_their_own_postures_and_gains() -> None:
+    """Alone, each does what it does in the batch, to the bit."""
+    model = arm()
+    q = np.array([0.1, 0.5, 0.8, 0.0, 0.4, 0.0])
+    goal = fw.frame_pose(model, q, "tool").position + np.array([0.05, -0.1, 0.08])
+    postures, stiffness = np.array([q, q + 0.2, q - 0.1]), np.array([100.0, 60.0, 144.0])
+    options = {"place": goal, "posture": postures, "stiffness": stiffness, "softness": 2e-3}
+    control = fw.control.operational_space(model, "tool", **options)
+    run = fw.rollout(model, q, np.zeros(6), steps=50, dt=1e-3, control=control)
+    for k in range(3):
+        own = {**options, "posture": postures[k], "stiffness": stiffness[k]}
+        alone = fw.rollout(
+            model, q, np.zeros(6), steps=50, dt=1e-3, control=fw.control.operational_space(model, "tool", **own)
+        )
+        assert (alone.q == run.q[k]).all()
+    assert len({x.tobytes() for x in run.q}) == 3
 
 
 def test_controllers_have_names() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import runpy
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import featherweight as fw
+from featherweight.control.layout import RowLayout, shaped
 from featherweight.control.names import CONTROLLERS as OF_ROBOTS
+from featherweight.control.shared import controller
 from featherweight.model import Model
 
 STIFFNESS, DAMPING = 4.5, 0.11  # gains of `hold`, for each kilogram of the robot [N m/rad/kg], [N m s/rad/kg]
@@ -25,24 +28,51 @@ def none(model: Model, q: np.ndarray) -> Control:
     return None
 
 
+@dataclass(frozen=True)
+class HoldParameters:
+    """Parameters p of `hold`: of each held joint its angle, gains, and limit of effort."""
+
+    target: np.ndarray = shaped("joints")
+    stiffness: np.ndarray = shaped("joints")
+    damping: np.ndarray = shaped("joints")
+    effort: np.ndarray = shaped("joints")
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A controller f(t, q, v, x, p): PD on these coordinates and degrees of freedom, within the limits of effort."""
+
+    nv: int
+    places: tuple[int, ...]
+    degrees: tuple[int, ...]
+
+    @property
+    def layout(self) -> RowLayout[HoldParameters]:
+        """Of p."""
+        return RowLayout(HoldParameters, {"joints": len(self.places)})
+
+    def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
+        own, tau = self.layout.read(p), np.array([0.0] * self.nv, dtype=object)
+        asked = own.stiffness * (own.target - q[list(self.places)]) - own.damping * v[list(self.degrees)]
+        for degree, force, limit in zip(self.degrees, asked, own.effort, strict=True):
+            tau[degree] = fw.scalar.maximum(fw.scalar.minimum(force, limit), -limit)
+        return tau, x
+
+
 def hold(model: Model, q: np.ndarray) -> Control:
     """PD towards the first configuration, on all joints with one coordinate, within their limits of effort. Gains
     follow the robot's mass, and where a joint is too light for them, its inertia."""
     joints = [j for j in model.independent_joints if j.kind.nq == 1]
-    places, degrees = [j.q.start for j in joints], [j.v.start for j in joints]
-    target, limits = q[places], np.array([j.limits.effort[0] for j in joints])  # type: ignore[index]
+    function = Hold(model.nv, tuple(j.q.start for j in joints), tuple(j.v.start for j in joints))
+    places, degrees = list(function.places), list(function.degrees)
     inertia = 1.0 / np.diag(fw.mass_matrix_inverse(model, q))[degrees]  # that each joint feels if the others are free
-    kp = np.minimum(STIFFNESS * model.mass, FASTEST**2 * inertia)
-    kd = np.minimum(DAMPING * model.mass, 2.0 * FASTEST * inertia)
-
-    def pd(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
-        tau = np.zeros(model.nv, dtype=object)
-        for k, place, degree in zip(range(len(joints)), places, degrees, strict=True):
-            asked = kp[k] * (target[k] - q[place]) - kd[k] * v[degree]
-            tau[degree] = fw.scalar.maximum(fw.scalar.minimum(asked, limits[k]), -limits[k])
-        return tau, x
-
-    return fw.compiled(pd)
+    parameters = HoldParameters(
+        q[places],
+        np.minimum(STIFFNESS * model.mass, FASTEST**2 * inertia),
+        np.minimum(DAMPING * model.mass, 2.0 * FASTEST * inertia),
+        np.array([np.ravel(j.limits.effort)[0] for j in joints]),
+    )
+    return controller(function, model, parameters=function.layout.pack(parameters))
 
 
 USUAL = {"humanoid": "balance"}  # what a built-in robot on the ground does, if not `hold`

@@ -36,8 +36,8 @@ def whitened(Q: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return R, R @ b
 
 
-def turned(yaw_sine: Any, yaw_cosine: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """A horizontal vector turned about z."""
+def rotated(yaw_sine: Any, yaw_cosine: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """A horizontal vector, rotated about z by an angle with this sine and cosine."""
     return yaw_cosine * x - yaw_sine * y, yaw_sine * x + yaw_cosine * y
 
 

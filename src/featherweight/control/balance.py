@@ -13,71 +13,101 @@ from typing import Any
 import numpy as np
 
 from featherweight.control.algebra import orientation_error
-from featherweight.control.limbs import (
-    apart,
-    checked_base,
-    checked_state,
-    count,
-    joint_damping,
-    leg,
-    positive,
-    weight_of,
-)
-from featherweight.control.whole_body import Wanted, WholeBody
+from featherweight.control.checks import checked_base, checked_state, count, positive
+from featherweight.control.gains import BalanceGains, ForceSolver
+from featherweight.control.layout import Number, RowLayout, shaped
+from featherweight.control.limbs import check_separate, joint_damping, leg, weight_of
+from featherweight.control.shared import controller
+from featherweight.control.whole_body import Cones, Tasks, WholeBody
 from featherweight.dynamics import body_velocity, center_of_mass, frame_pose, momentum
 from featherweight.model import Model
-from featherweight.simulation import Compiled, compiled
+from featherweight.simulation import Compiled
 
 LEG_JOINTS = 6
+
+
+@dataclass(frozen=True)
+class BalanceParameters:
+    """Parameters p of `balance`.
+
+    Args:
+        com: centre of mass that is to be kept, in the world [m].
+        orientation: of the base that is to be kept, quaternion x y z w.
+        posture: coordinates of the joints outside the legs that are to be kept.
+        friction: μ that the forces keep to.
+        most: limit of the normal force of a contact point [N].
+        gains: of the tasks, and their weights.
+        solver: of the contact forces.
+    """
+
+    com: np.ndarray = shaped(3)
+    orientation: np.ndarray = shaped(4)
+    posture: np.ndarray = shaped("others")
+    friction: Number = 0.6
+    most: Number = 0.0
+    gains: BalanceGains = BalanceGains()
+    solver: ForceSolver = ForceSolver()
+
+
+@dataclass(frozen=True)
+class BalanceState:
+    """State x of `balance`: forces of the contact points [N] and multipliers, the warm start of the next step."""
+
+    forces: Any = shaped("contacts", 3)
+    multipliers: Any = shaped("contacts", 3)
 
 
 @dataclass(frozen=True, eq=False)
 class Balance:
     """A controller f(t, q, v, x, p) for a robot with two legs of six joints.
 
-    State x: warm start of the forces, 2 (contacts, 3). Parameters p: the centre of mass (3,), the base's orientation
-    (4,) and the other joints (n,) that are to be kept.
+    Its fields are structure: the robot with its legs, its mass, and the viscous damping of its joints, which is
+    compensated.
     """
 
     body: WholeBody
     mass: float
-    most: float
     damping: np.ndarray
 
-    # gains: stiffness [1/s²] and damping [1/s] of the centre of mass, the trunk's orientation, and the other joints
-    com_gains = (40.0, 12.0)
-    spin_rate = 5.0  # [1/s], with which angular momentum is to vanish
-    turn_gains = (100.0, 20.0)
-    posture_gains = (100.0, 20.0)
-    foot_damping = 20.0  # [1/s], of feet that stand and still move
-    moment_weight = 50.0  # [1/m²], of a moment about the centre of mass against a force
+    @property
+    def layout(self) -> RowLayout[BalanceParameters]:
+        """Of p."""
+        return RowLayout(BalanceParameters, {"others": len(self.body.others)})
+
+    @property
+    def state(self) -> RowLayout[BalanceState]:
+        """Of x."""
+        return RowLayout(BalanceState, {"contacts": self.body.contacts})
 
     def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
         model, limbs, n = self.body.model, self.body.limbs, self.body.contacts
+        own, last = self.layout.read(p), self.state.read(x)
+        gains, others = own.gains, self.body.others
         R = frame_pose(model, q, model.names[1]).rotation
-        others = self.body.others
 
-        # the rate of centroidal momentum that brings the centre of mass back, and what the ground must give for it
+        # the rate of centroidal momentum that brings the centre of mass back, and the ground's wrench for it
         com, h = center_of_mass(model, q), momentum(model, q, v)
-        stiffness, damping = self.com_gains
-        force = self.mass * (stiffness * (p[:3] - com) - model.gravity) - damping * h[:3]
-        moment = -self.spin_rate * (h[3:] - np.cross(com, h[:3]))
+        force = self.mass * (gains.com.stiffness * (own.com - com) - model.gravity) - gains.com.damping * h[:3]
+        moment = -gains.spin_rate * (h[3:] - np.cross(com, h[:3]))
         arm = com - q[:3]
         w_h = np.concatenate([R.T @ force, R.T @ (moment + np.cross(arm, force))])
         T = np.block([[R, np.zeros((3, 3))], [-_hat(arm) @ R, R]])
-        H = (T.T * np.array([1.0] * 3 + [self.moment_weight] * 3)) @ T
+        H = (T.T * np.array([1.0] * 3 + [gains.moment_weight] * 3)) @ T
 
         # an upright trunk, the posture, and feet that rest
-        stiffness, damping = self.turn_gains
-        angular = -stiffness * orientation_error(q[3:7], p[3:7]) - damping * v[3:6]
+        error = orientation_error(q[3:7], own.orientation)
+        angular = -gains.trunk.stiffness * error - gains.trunk.damping * v[3:6]
         base = np.array([0.0, 0.0, 0.0, *angular], dtype=object)
-        stiffness, damping = self.posture_gains
-        posture = stiffness * (p[7:] - q[[d + 1 for d in others]]) - damping * v[others]
-        feet = [-self.foot_damping * body_velocity(model, q, v, limb.frame, "world_aligned") for limb in limbs]
+        weight = [gains.translation_weight] * 3 + [gains.rotation_weight] * 3
+        away = own.posture - q[[d + 1 for d in others]]
+        posture = gains.posture.stiffness * away - gains.posture.damping * v[others]
+        feet = [-gains.foot_damping * body_velocity(model, q, v, limb.frame, "world_aligned") for limb in limbs]
 
-        warm = (x[: 3 * n].reshape(n, 3), x[3 * n :].reshape(n, 3))
-        answer = self.body(q, v, Wanted(base, feet, posture, (w_h, H)), [self.most] * n, warm)
-        return answer.tau + self.damping * v, np.concatenate([answer.forces.z.ravel(), answer.forces.u.ravel()])
+        tasks = Tasks(base, weight, feet, posture, gains.posture_weight, (w_h, H))
+        cones = Cones(own.friction, [own.most] * n, (last.forces, last.multipliers), own.solver)
+        answer = self.body(q, v, tasks, cones)
+        after = BalanceState(answer.forces.z, answer.forces.u)
+        return answer.tau + self.damping * v, self.state.pack(after)
 
 
 def balance(
@@ -85,8 +115,10 @@ def balance(
     q: Any,
     *,
     feet: Sequence[str] = ("left_foot", "right_foot"),
-    friction: float = 0.6,
+    friction: Number = 0.6,
     iterations: int = 60,
+    gains: BalanceGains | None = None,
+    solver: ForceSolver | None = None,
 ) -> Compiled:
     """A controller that keeps a humanoid standing as it stands at q, on two flat feet.
 
@@ -94,12 +126,17 @@ def balance(
     `actuators=fw.actuators.EffortLimits()`. Then the torques are cut one by one, and the robot falls where they are
     not enough.
 
+    All numbers but `iterations` are parameters: other ones compile nothing, and each may differ from robot to robot of
+    a batch, shape (…). The model, the feet and `iterations` are structure.
+
     Args:
         model: a robot with a free base and two legs of six joints each; its other joints have one coordinate each.
         q: where it begins, with bent knees, shape (…, nq).
         feet: names of the bodies that stand, each with three contact points or more.
         friction: μ of the ground that the forces keep to.
-        iterations: most turns for the contact forces in one step.
+        iterations: most iterations for the contact forces in one step.
+        gains: of its tasks, and their weights; None: `BalanceGains()`.
+        solver: of the contact forces; None: `ForceSolver()`.
     """
     model, q = checked_base("balance", model), checked_state(model, q)
     limbs = []
@@ -110,20 +147,19 @@ def balance(
         limbs.append(leg("balance", model, name, LEG_JOINTS, points))
     if len(limbs) != 2:
         raise ValueError(f"balance: expected the names of two feet, got {feet!r}")
-    apart("balance", limbs)
-    weight = weight_of(model)
-    body = WholeBody(
-        model, tuple(limbs), base_weight=(1.0,) * 3 + (100.0,) * 3, others_weight=10.0,
-        friction=positive("friction", friction), iterations=count("iterations", iterations),
-    )  # fmt: skip
+    check_separate("balance", limbs)
     if any(len(joint.kind.neutral()) != 1 for joint in model.joints[1:]):
         raise ValueError(f"balance: expected hinges and slides beside the base; {model.name!r} has other joints")
-    mass = weight / float(np.linalg.norm(model.gravity))
-    function = Balance(body, mass, weight, joint_damping(model))
-    goal = [center_of_mass(model, q), q[..., 3:7], q[..., [d + 1 for d in body.others]]]
-    return compiled(
-        function, state=np.zeros((*q.shape[:-1], 6 * body.contacts)), parameters=np.concatenate(goal, axis=-1)
-    )
+    body = WholeBody(model, tuple(limbs), count("iterations", iterations))
+    weight = weight_of(model)
+    function = Balance(body, weight / float(np.linalg.norm(model.gravity)), joint_damping(model))
+    parameters = BalanceParameters(
+        center_of_mass(model, q), q[..., 3:7], q[..., [d + 1 for d in body.others]], positive("friction", friction),
+        weight, BalanceGains() if gains is None else gains, ForceSolver() if solver is None else solver,
+    )  # fmt: skip
+    none = np.zeros((*q.shape[:-1], body.contacts, 3))
+    state = function.state.pack(BalanceState(none, none))
+    return controller(function, model, state=state, parameters=function.layout.pack(parameters))
 
 
 def _hat(r: Any) -> np.ndarray:

@@ -7,30 +7,50 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.control.limbs import checked_state
+from featherweight.control.checks import checked_model, checked_state
+from featherweight.control.layout import RowLayout, shaped
+from featherweight.control.shared import controller
 from featherweight.dynamics import difference, gravity_force
 from featherweight.model import Model
-from featherweight.simulation import Compiled, compiled
+from featherweight.simulation import Compiled
+
+
+@dataclass(frozen=True)
+class JointPDParameters:
+    """Parameters p of `joint_pd`: q_d, and K and D of the degrees of freedom with a motor."""
+
+    target: np.ndarray = shaped("nq")
+    stiffness: np.ndarray = shaped("driven")
+    damping: np.ndarray = shaped("driven")
 
 
 @dataclass(frozen=True, eq=False)
 class JointPD:
-    """A controller f(t, q, v, x, p) for a robot; parameters p: the configuration q_d."""
+    """A controller f(t, q, v, x, p) for a robot."""
 
     model: Model
-    stiffness: np.ndarray  # K (nv,)
-    damping: np.ndarray  # D (nv,)
-    carried: np.ndarray | None  # (nv,): 1 where the weight is carried; None: nowhere
+    driven: tuple[int, ...]  # degrees of freedom with a motor
+    gravity: bool  # whether g(q) is added
+
+    @property
+    def layout(self) -> RowLayout[JointPDParameters]:
+        """Of p."""
+        return RowLayout(JointPDParameters, {"nq": self.model.nq, "driven": len(self.driven)})
 
     def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
-        tau = self.stiffness * difference(self.model, q, p) - self.damping * v
-        return (tau if self.carried is None else tau + self.carried * gravity_force(self.model, q)), x
+        model, driven, own = self.model, list(self.driven), self.layout.read(p)
+        tau = np.array([0.0] * model.nv, dtype=object)
+        tau[driven] = own.stiffness * difference(model, q, own.target)[driven] - own.damping * v[driven]
+        if self.gravity:
+            tau[driven] = tau[driven] + gravity_force(model, q)[driven]
+        return tau, x
 
 
 def joint_pd(model: Model, target: Any, *, stiffness: Any = 50.0, damping: Any = 2.0, gravity: bool = True) -> Compiled:
     """A controller that pulls all joints to a configuration and carries their weight: τ = K (q_d ⊖ q) - D v + g(q).
 
-    A free base receives nothing, and is not pulled; nor does it carry the joints' weight: the ground must.
+    A free base receives nothing, and is not pulled; nor does it carry the joints' weight: the ground must. Target and
+    gains are parameters: other ones compile nothing. The model and `gravity` are structure.
 
     Args:
         model: the robot.
@@ -39,16 +59,13 @@ def joint_pd(model: Model, target: Any, *, stiffness: Any = 50.0, damping: Any =
         damping: D [N m s/rad or N s/m], one number or shape (nv,).
         gravity: whether the gravity force g(q) is added.
     """
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    goal = checked_state(model, target, name="target")
-    driven = np.ones(model.nv)
-    for joint in model.independent_joints:
-        if joint.kind.floating:
-            driven[joint.v] = 0.0
-    K, D = (_gains(name, value, model) * driven for name, value in (("stiffness", stiffness), ("damping", damping)))
-
-    return compiled(JointPD(model, K, D, driven if gravity else None), parameters=goal)
+    goal = checked_state(checked_model(model), target, name="target")
+    bases = [joint.v for joint in model.independent_joints if joint.kind.floating]
+    driven = [d for d in range(model.nv) if not any(base.start <= d < base.stop for base in bases)]
+    function = JointPD(model, tuple(driven), bool(gravity))
+    K, D = _gains("stiffness", stiffness, model), _gains("damping", damping, model)
+    parameters = function.layout.pack(JointPDParameters(goal, K[driven], D[driven]))
+    return controller(function, model, parameters=parameters)
 
 
 def _gains(name: str, value: Any, model: Model) -> np.ndarray:

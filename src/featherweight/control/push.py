@@ -2,35 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from featherweight.control.checks import checked_model, finite
+from featherweight.control.layout import Number, RowLayout, shaped
+from featherweight.control.shared import controller
 from featherweight.dynamics import jacobian
 from featherweight.model import Model
 from featherweight.scalar import where
 from featherweight.simulation import Compiled, compiled
 
 
+@dataclass(frozen=True)
+class PushParameters:
+    """Parameters p of `pushed`: those of the controller inside, the force F, begin and end of the push [s]."""
+
+    inside: np.ndarray = shaped("inside")
+    force: np.ndarray = shaped(3)
+    begin: Number = 0.0
+    end: Number = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Pushed:
-    """A controller f(t, q, v, x, p) around another; parameters p: its own, then F (3,), begin and end of the push."""
+    """A controller f(t, q, v, x, p) around the function of another."""
 
-    control: Compiled
+    function: Callable[..., Any]
+    size: int  # of its parameters
     model: Model
     frame: str
 
+    @property
+    def layout(self) -> RowLayout[PushParameters]:
+        """Of p."""
+        return RowLayout(PushParameters, {"inside": self.size})
+
     def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
-        own = self.control.parameters.shape[-1]
-        tau, after = self.control(t, q, v, x, p[:own])
+        own = self.layout.read(p)
+        tau, after = compiled(self.function)(t, q, v, x, own.inside)
         if len(tau) != self.model.nv:
             expected = f"expected {self.model.nv} numbers from the controller that is pushed"
             raise ValueError(f"tau: {expected}, got {len(tau)}")
-        f, begin, end = p[own : own + 3], p[own + 3], p[own + 4]
         J = jacobian(self.model, q, self.frame, "world_aligned")[:3]
-        acts = (t >= begin) & (t < end)
-        return np.array([a + where(acts, b, 0.0) for a, b in zip(tau, J.T @ f, strict=True)], dtype=object), after
+        acts = (t >= own.begin) & (t < own.end)
+        push = J.T @ own.force
+        return np.array([a + where(acts, b, 0.0) for a, b in zip(tau, push, strict=True)], dtype=object), after
 
 
 def pushed(
@@ -38,7 +58,8 @@ def pushed(
 ) -> Compiled:
     """The same controller on a robot that is pushed: τ + Jᵀ F while start ≤ t < start + duration.
 
-    The push acts as a generalised force, also on a base that nothing drives, so it is seen in `run.tau`.
+    The push acts as a generalised force, also on a base that nothing drives, so it is seen in `run.tau`. Force and
+    times are parameters: other ones compile nothing. The controller's function, the model and the frame are structure.
 
     Args:
         control: what drives the robot.
@@ -50,30 +71,18 @@ def pushed(
     """
     if not isinstance(control, Compiled):
         raise TypeError(f"control: expected a compiled controller, got {type(control).__name__}; see fw.compiled")
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    frame = model.frame(frame).name
-    push = _row(force, start, duration)
-    batch = np.broadcast_shapes(push.shape[:-1], control.parameters.shape[:-1])
-    parameters = np.concatenate(
-        [np.broadcast_to(a, (*batch, a.shape[-1])) for a in (control.parameters, push)], axis=-1
-    )
-
-    return compiled(Pushed(control, model, frame), state=control.state, parameters=parameters)
-
-
-def _row(force: Any, start: Any, duration: Any) -> np.ndarray:
-    """F, begin and end of pushes, shape (…, 5)."""
-    arrays = []
-    for name, value in (("force", force), ("start", start), ("duration", duration)):
-        array = np.asarray(value, dtype=float)
-        if not np.isfinite(array).all() or (name == "force" and array.shape[-1:] != (3,)):
-            shape = "(3,) or (…, 3)" if name == "force" else "() or (…)"
-            raise ValueError(f"{name}: expected finite numbers, shape {shape}, got {value!r}")
-        arrays.append(array)
-    push, begin, length = arrays
+    frame = checked_model(model).frame(frame).name
+    size = control.parameters.shape[-1]
+    function = Pushed(control.function, size, model, frame)
+    begin, length = (_times(name, value) for name, value in (("start", start), ("duration", duration)))
     if (length < 0).any():
         raise ValueError(f"duration: expected times of 0 or more [s], got {duration!r}")
-    batch = np.broadcast_shapes(push.shape[:-1], begin.shape, length.shape)
-    times = [np.broadcast_to(a, batch)[..., None] for a in (begin, begin + length)]
-    return np.concatenate([np.broadcast_to(push, (*batch, 3)), *times], axis=-1)
+    push = PushParameters(control.parameters, finite("force", force, 3), begin, begin + length)
+    return controller(function, model, state=control.state, parameters=function.layout.pack(push))
+
+
+def _times(name: str, value: Any) -> np.ndarray:
+    array = np.asarray(value, dtype=float)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: expected finite numbers, shape () or (…), got {value!r}")
+    return array

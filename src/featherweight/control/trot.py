@@ -7,43 +7,47 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.control.gait import Gait
-from featherweight.control.limbs import (
-    apart,
-    checked_base,
-    checked_state,
-    count,
-    feet_of,
-    joint_damping,
-    leg,
-    not_negative,
-    positive,
-    weight_of,
-)
-from featherweight.control.quadruped import Quadruped
+from featherweight.control.checks import checked_base, checked_state, count, finite, not_negative, positive
+from featherweight.control.gains import ForceSolver, QuadrupedGains
+from featherweight.control.layout import Number
+from featherweight.control.limbs import check_separate, feet_of, joint_damping, leg, weight_of
+from featherweight.control.quadruped import Quadruped, QuadrupedParameters
+from featherweight.control.shared import controller
 from featherweight.control.whole_body import WholeBody
 from featherweight.dynamics import frame_pose, mass_matrix
 from featherweight.model import Model
-from featherweight.simulation import Compiled, compiled
+from featherweight.simulation import Compiled
 
 LEG_JOINTS = 3
+TROT = (0.0, 0.5, 0.5, 0.0)  # phase offsets: diagonal pairs
 LEVELLING = 4.0  # weight of moments against forces, beyond what the feet's distance makes of one
 
 
 def stand(
-    model: Model, q: Any, *, feet: Sequence[str] | None = None, friction: float = 0.6, iterations: int = 60
+    model: Model,
+    q: Any,
+    *,
+    feet: Sequence[str] | None = None,
+    friction: Number = 0.6,
+    iterations: int = 60,
+    gains: QuadrupedGains | None = None,
+    solver: ForceSolver | None = None,
 ) -> Compiled:
     """A controller that keeps a quadruped standing where it stands at q.
+
+    All numbers but `iterations` are parameters: other ones compile nothing. The model and the feet are structure.
 
     Args:
         model: a robot with a free base and four legs of three joints each.
         q: where it begins, with all feet on the ground, shape (…, nq).
         feet: names of the contact points it stands on; None: the last body's of each leg.
-        friction: μ of the ground that the forces keep to.
-        iterations: most turns for the contact forces in one step.
+        friction: μ of the ground that the forces keep to, shape () or (…).
+        iterations: most iterations for the contact forces in one step.
+        gains: of its tasks; None: `QuadrupedGains()`.
+        solver: of the contact forces; None: `ForceSolver()`.
     """
-    gait = Gait(1.0, 1.0, (0.0,) * 4)
-    return _quadruped("stand", model, q, (0.0, 0.0, 0.0), gait, 0.0, feet, friction, None, iterations)
+    numbers = {"velocity": np.zeros(3), "friction": friction, "gains": gains, "solver": solver}
+    return _quadruped("stand", model, q, None, feet, None, iterations, numbers)
 
 
 def trot(
@@ -51,47 +55,55 @@ def trot(
     q: Any,
     *,
     velocity: Any = (0.0, 0.0, 0.0),
-    period: float = 0.4,
-    duty: float = 0.6,
-    step_height: float = 0.06,
-    start: float = 0.5,
+    period: Number = 0.4,
+    duty: Number = 0.6,
+    step_height: Number = 0.06,
+    start: Number = 0.5,
     feet: Sequence[str] | None = None,
-    friction: float = 0.6,
-    most: float | None = None,
+    friction: Number = 0.6,
+    most: Number | None = None,
     iterations: int = 60,
+    gains: QuadrupedGains | None = None,
+    solver: ForceSolver | None = None,
 ) -> Compiled:
     """A controller with which a quadruped trots: in place, forward, sideways, turning.
 
     Diagonal pairs of feet swing in turn; the height and the places of the feet under the body are those at q. Forces of
     the feet are kept to `most` and `friction`; limits of the joints are not known to it (see `balance`).
 
+    All numbers but `iterations` are parameters: other ones compile nothing, and each may differ from robot to robot of
+    a batch, shape (…). The model, the feet and `iterations` are structure.
+
     Args:
         model: a robot with a free base and four legs of three joints each.
         q: where it begins, with all feet on the ground, shape (…, nq).
         velocity: forward and sideways [m/s], turning [rad/s], shape (3,) or (…, 3) for a batch.
         period: of the gait [s].
-        duty: share of the period for which a foot stands, from 0.5 to 1.
+        duty: share of the period for which a foot stands, from 0.5 to less than 1.
         step_height: [m].
         start: time until which it stands [s].
         feet: names of the contact points it stands on, in the order front right, front left, hind right, hind left (or
             any other in which the first and the last swing together); None: the last body's of each leg.
         friction: μ of the ground that the forces keep to.
-        most: normal force of a foot [N]; None: 2.5 times the robot's weight.
-        iterations: most turns for the contact forces in one step.
+        most: limit of a foot's normal force [N]; None: 2.5 times the robot's weight.
+        iterations: most iterations for the contact forces in one step.
+        gains: of its tasks; None: `QuadrupedGains()`.
+        solver: of the contact forces; None: `ForceSolver()`.
     """
-    if not 0.5 <= positive("duty", duty) < 1:
+    share = positive("duty", duty)
+    if not np.all((share >= 0.5) & (np.asarray(share) < 1)):
         raise ValueError(f"duty: expected a share from 0.5 to less than 1, got {duty!r}")
-    command = np.asarray(velocity, dtype=float)
-    if command.shape[-1:] != (3,) or not np.isfinite(command).all():
-        raise ValueError(f"velocity: expected three finite numbers, shape (3,) or (…, 3), got {velocity!r}")
-    gait = Gait(positive("period", period), float(duty), (0.0, 0.5, 0.5, 0.0), not_negative("start", start))
-    height = positive("step_height", step_height)
-    return _quadruped("trot", model, q, command, gait, height, feet, friction, most, iterations)
+    numbers = {
+        "velocity": finite("velocity", velocity, 3), "period": positive("period", period), "duty": share,
+        "start": not_negative("start", start), "step_height": positive("step_height", step_height),
+        "friction": friction, "gains": gains, "solver": solver,
+    }  # fmt: skip
+    return _quadruped("trot", model, q, TROT, feet, most, iterations, numbers)
 
 
 def _quadruped(
-    what: str, model: Any, q: Any, velocity: Any, gait: Gait, step_height: float, feet: Sequence[str] | None,
-    friction: float, most: float | None, iterations: int,
+    what: str, model: Any, q: Any, offsets: tuple[float, ...] | None, feet: Sequence[str] | None, most: Number | None,
+    iterations: int, numbers: dict[str, Any],
 ) -> Compiled:  # fmt: skip
     """The controller for a robot, or an error that says what it lacks."""
     model = checked_base(what, model)
@@ -103,27 +115,25 @@ def _quadruped(
             f"{', '.join(names) or 'none'} in {model.name!r}; name contact points with feet=(…)"
         )
     limbs = tuple(leg(what, model, name, LEG_JOINTS, (name,)) for name in names)
-    apart(what, limbs)
+    check_separate(what, limbs)
     weight = weight_of(model)
-    most = 2.5 * weight if most is None else positive("most", most)
-    if 2 * most < weight:
+    limit = 2.5 * weight if most is None else positive("most", most)
+    if np.any(2 * limit < weight):
         raise ValueError(
-            f"most: two feet with {most:g} N each cannot carry {model.name!r}, which weighs {weight:.4g} N; give more"
+            f"most: two feet with {np.min(limit):g} N each cannot carry {model.name!r}, which weighs {weight:.4g} N; "
+            "give more"
         )
-    body = WholeBody(
-        model, limbs, base_weight=(1.0,) * 6,  # the weights of the stance go with what is wanted in each step
-        friction=positive("friction", friction), iterations=count("iterations", iterations),
-    )  # fmt: skip
-    function = Quadruped(body, gait, step_height, most, joint_damping(model))
+    numbers["friction"] = positive("friction", numbers["friction"])
+    given = {name: value for name, value in numbers.items() if value is not None}
     stance = _stance(model, names, q.reshape(-1, model.nq)[0])
-    command = np.asarray(velocity, dtype=float)
-    parameters = np.concatenate([command, np.broadcast_to(stance, (*command.shape[:-1], len(stance)))], axis=-1)
-    return compiled(function, state=function.first_state(q), parameters=parameters)
+    function = Quadruped(WholeBody(model, limbs, count("iterations", iterations)), offsets, joint_damping(model))
+    parameters = QuadrupedParameters(**stance, **given, most=limit)
+    return controller(function, model, state=function.first_state(q), parameters=function.layout.pack(parameters))
 
 
-def _stance(model: Model, feet: Sequence[str], q: np.ndarray) -> np.ndarray:
-    """How a robot stands at q, as a quadruped's parameters: places of the feet under the body, height, and weights by
-    mass, inertia and the feet's distance."""
+def _stance(model: Model, feet: Sequence[str], q: np.ndarray) -> dict[str, Any]:
+    """How a robot stands at q, as parameters: places of the feet under the body, height, and weights by mass, inertia
+    and the feet's distance."""
     pose = frame_pose(model, q, model.names[1])
     places = np.array([pose.rotation.T @ (frame_pose(model, q, name).position - pose.position) for name in feet])
     height = -float(places[:, 2].mean())
@@ -132,4 +142,4 @@ def _stance(model: Model, feet: Sequence[str], q: np.ndarray) -> np.ndarray:
     reach = float(np.hypot(places[:, 0], places[:, 1]).mean())
     inertia = np.diag(mass_matrix(model, q))[:6]
     scale = np.concatenate([inertia[:3], inertia[3:] * np.sqrt(LEVELLING) / reach])
-    return np.concatenate([places[:, :2].ravel(), [height], scale**2])
+    return {"places": places[:, :2], "height": height, "weight": scale**2}

@@ -30,6 +30,7 @@ import numpy as np
 from featherweight.algorithms.linear import factor
 from featherweight.control.algebra import damped_inverse, solved, whitened
 from featherweight.control.forces import Forces, forces_in_cones
+from featherweight.control.gains import ForceSolver
 from featherweight.dynamics import bias_force, body_acceleration, inverse_dynamics, jacobian, mass_matrix
 from featherweight.model import Model
 
@@ -60,18 +61,43 @@ class Limb:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a step of control asks for: of the base (6,), each foot (size,), the other joints (n,), and a wrench.
+class Tasks:
+    """The tasks of a step: accelerations of the base (6,), each foot (size,), the other joints (n,), and a wrench.
 
-    The base's acceleration is spatial, in its own axes; the feet's are classical, in the world's axes. `momentum` is a
-    pair w_h (6,), H (6, 6), or None; `base_weight` is B (6,), or None for the problem's own.
+    The base's acceleration is spatial, in its own axes; the feet's are classical, in the world's axes.
+
+    Args:
+        base: a_d.
+        base_weight: B > 0, shape (6,), linear then angular.
+        feet: x of each limb.
+        others: u_d of the joints outside the limbs.
+        others_weight: U > 0 of these joints, one number for all.
+        momentum: w_h (6,) and H (6, 6), or None.
     """
 
     base: np.ndarray
+    base_weight: Any
     feet: Sequence[np.ndarray]
     others: np.ndarray
+    others_weight: Any = 1.0
     momentum: tuple[np.ndarray, np.ndarray] | None = None
-    base_weight: Sequence[Any] | None = None
+
+
+@dataclass(frozen=True)
+class Cones:
+    """Friction cones of the contact points, and how the forces in them are found.
+
+    Args:
+        friction: μ of all.
+        most: limit of each normal force [N], shape (contacts,); 0 for a point in the air.
+        warm: warm start, z and u of the last step, shape (contacts, 3) each.
+        solver: numbers of the iteration.
+    """
+
+    friction: Any
+    most: Sequence[Any]
+    warm: tuple[np.ndarray, np.ndarray]
+    solver: ForceSolver = ForceSolver()
 
 
 @dataclass(frozen=True)
@@ -85,28 +111,16 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class WholeBody:
-    """The problem of one robot.
+    """The problem of one robot: its structure. All numbers come with each step.
 
     Args:
         model: a robot whose first joint is free.
         limbs: its limbs with feet.
-        base_weight: B, shape (6,), linear then angular.
-        others_weight: U of the joints outside the limbs, one number for all.
-        friction: μ that the forces keep to.
-        regularisation: ε.
-        rho: of the method for the forces.
-        tolerance: [N], of the same.
-        iterations: of the same.
+        iterations: most iterations for the contact forces.
     """
 
     model: Model
     limbs: tuple[Limb, ...]
-    base_weight: tuple[float, ...]
-    others_weight: float = 1.0
-    friction: float = 0.6
-    regularisation: float = 1e-2
-    rho: float = 0.3
-    tolerance: float = 1e-2
     iterations: int = 60
 
     @property
@@ -120,17 +134,15 @@ class WholeBody:
         """Number of contact points."""
         return sum(len(limb.points) for limb in self.limbs)
 
-    def __call__(
-        self, q: np.ndarray, v: np.ndarray, wanted: Wanted, most: Sequence[Any], warm: tuple[np.ndarray, np.ndarray]
-    ) -> Answer:
-        """Torques for what is wanted; `most` is the normal force a contact point may have [N], 0 for one in the air."""
+    def __call__(self, q: np.ndarray, v: np.ndarray, tasks: Tasks, cones: Cones) -> Answer:
+        """Torques, accelerations and contact forces for these tasks."""
         model, others = self.model, self.others
         M, c = mass_matrix(model, q)[:BASE], bias_force(model, q, v)[:BASE]
 
         # tie the limbs to the base
         B_b, k = M[:, :BASE], c
         ties = []
-        for limb, x in zip(self.limbs, wanted.feet, strict=True):
+        for limb, x in zip(self.limbs, tasks.feet, strict=True):
             dofs, rest = list(limb.dofs), np.zeros(model.nv)
             J = jacobian(model, q, limb.frame, "world_aligned")[: limb.size]
             drift = body_acceleration(model, q, v, rest, limb.frame, "world_aligned", classical=True)  # J̇ v
@@ -140,15 +152,15 @@ class WholeBody:
             ties.append((dofs, N, n))
         B_u = M[:, others]
 
-        # the wrench that gives everything that is wanted, and what it costs to miss it
-        B = self.base_weight if wanted.base_weight is None else wanted.base_weight
-        S = (B_b * (1.0 / np.array(B))) @ B_b.T + B_u @ B_u.T * (1.0 / self.others_weight)
-        w_p = k + B_b @ wanted.base + B_u @ wanted.others
+        # the wrench that fulfils all tasks, and what it costs to miss it
+        softness = 1.0 / tasks.others_weight  # U⁻¹
+        S = (B_b * (1.0 / np.array(tasks.base_weight))) @ B_b.T + B_u @ B_u.T * softness
+        w_p = k + B_b @ tasks.base + B_u @ tasks.others
         factors = factor((S + SOFTNESS * np.trace(S) * np.eye(BASE)).tolist())
         S_inverse = solved(factors, np.eye(BASE))
         Q, target = S_inverse, w_p
-        if wanted.momentum is not None:
-            w_h, H = wanted.momentum
+        if tasks.momentum is not None:
+            w_h, H = tasks.momentum
             Q = S_inverse + H
             target = np.array(factor(Q.tolist()).solve(list(S_inverse @ w_p + H @ w_h)), dtype=object)
 
@@ -157,13 +169,13 @@ class WholeBody:
         G = np.concatenate([J[:, :BASE] for J in J_c]).T
         R, b = whitened(Q, target)
         forces = forces_in_cones(
-            R @ G, b, friction=self.friction, most=most, warm=warm, regularisation=self.regularisation, rho=self.rho,
-            tolerance=self.tolerance, iterations=self.iterations,
+            R @ G, b, friction=cones.friction, most=cones.most, warm=cones.warm, **vars(cones.solver),
+            iterations=self.iterations,
         )  # fmt: skip
         w = G @ forces.z.ravel()
 
         # accelerations with that wrench, and the torques for them
-        u = wanted.others + B_u.T @ np.array(factors.solve(list(w - w_p)), dtype=object) * (1.0 / self.others_weight)
+        u = tasks.others + B_u.T @ np.array(factors.solve(list(w - w_p)), dtype=object) * softness
         a_b = damped_inverse(B_b, BASE_DAMPING) @ (w - k - B_u @ u)
         a = np.array([0.0] * model.nv, dtype=object)
         a[:BASE], a[others] = a_b, u
