@@ -1,4 +1,6 @@
-"""Scenes: a robot, where it begins, the ground, and what drives it, ready to be simulated.
+"""Scenes: a robot, its first state, the ground and a controller, ready to be simulated.
+
+Scenes of one name share their robot, and with it what was compiled: another velocity or push compiles nothing.
 
 >>> import featherweight as fw
 >>> scene = fw.scenes.trot()
@@ -7,6 +9,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import acos, atan2, cos, sin
@@ -24,6 +27,7 @@ from featherweight.simulation import Compiled
 from featherweight.simulation.actuators import Actuators, EffortLimits
 
 THIGH, SHANK = 0.209, 0.195  # of the Mini Cheetah [m]
+_mini_cheetah, _humanoid = functools.cache(robots.mini_cheetah), functools.cache(robots.humanoid)  # frozen: shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,7 @@ class Scene:
     model: Model
     q: np.ndarray
     v: np.ndarray
-    duration: float  # [s], to see what it is about
+    duration: float  # [s], long enough to see what happens
     dt: float
     contact: ContactModel
     control: Compiled | None = None
@@ -64,11 +68,11 @@ def trot(
     """The Mini Cheetah trots in place, or with a velocity: forward, sideways [m/s], turning [rad/s].
 
     `contact`: "impulse", in steps of 1 ms, or "spring", in steps of 0.25 ms. `ground`: a surface; None: the plane.
-    `friction` is the ground's; the controller keeps to no more than that, nor than 0.6.
+    `friction` is the ground's; the controller keeps to that or to 0.6, whichever is less.
     """
     if contact not in ("impulse", "spring"):
         raise ValueError(f'contact: expected "impulse" or "spring", got {contact!r}')
-    model = robots.mini_cheetah()
+    model = _mini_cheetah()
     q = crouched(model)
     surface = Plane() if ground is None else ground
     kind: Any = Impulse if contact == "impulse" else SpringDamper
@@ -105,11 +109,10 @@ def standing(model: Model, *, knees: float = 0.6) -> np.ndarray:
 
 def balance(*, push: Any = (0.0, 0.0, 0.0), start: float = 1.0, duration: float = 0.1) -> Scene:
     """The humanoid stands, and is pushed at its chest with a force [N] from `start` for `duration` [s]."""
-    model = robots.humanoid()
+    model = _humanoid()
     q = standing(model)
     driven = control.pushed(control.balance(model, q), model, "chest", force=push, start=start, duration=duration)
-    # four points on a rigid foot: their forces are not determined, and recovery from unequal depths would contradict
-    # itself
+    # four points on a rigid foot: their forces are indeterminate, and recovery from unequal depths is contradictory
     contact = Impulse(friction=0.8, tolerance=1e-5, recovery=0.0)
     return Scene(model, q, np.zeros(model.nv), 10.0, 1e-3, contact, driven, EffortLimits())
 
@@ -117,12 +120,12 @@ def balance(*, push: Any = (0.0, 0.0, 0.0), start: float = 1.0, duration: float 
 def ragdoll(*, count: int = 1, seed: int = 0) -> Scene:
     """Limp humanoids in random poses fall from 0.5 to 1 m onto the ground and two boxes; a batch of `count`.
 
-    Recovery from depth is off, so that contact only takes energy; hands and feet are less light than they are (armature
-    0.05 kg m²), which the sweeps over contacts need.
+    Recovery from penetration is off, so that contact only takes energy. Joints have an armature of 0.05 kg m²: the
+    sweeps over contacts converge slowly where hands and feet are too light.
     """
     if not isinstance(count, int) or count < 1:
         raise ValueError(f"count: expected a whole number > 0, got {count!r}")
-    model = robots.humanoid(armature=0.05, stiffening=2.0)
+    model = _humanoid(armature=0.05, stiffening=2.0)
     rng = np.random.default_rng(seed)
     q = np.array([model.random(rng) for _ in range(count)])
     q[:, :3] = 0.0

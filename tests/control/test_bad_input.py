@@ -44,7 +44,7 @@ def floating(placement: fw.Placement | None = None, **options) -> fw.Model:
             lambda: fw.control.trot(CHEETAH, CROUCHED, velocity=(1.0, 2.0)),
             r"velocity: expected finite numbers, shape \(3,\) or \(…, 3\), got \(1.0, 2.0\)",
         ),
-        (lambda: fw.control.trot(CHEETAH, CROUCHED, duty=[0.6, 1.0]), r"duty: expected a share from 0.5 to less than 1"),
+        (lambda: fw.control.trot(CHEETAH, CROUCHED, duty=[0.6, 1.0]), r"duty: expected a share from 0.5 to less"),
         (lambda: fw.control.trot(CHEETAH, CROUCHED, most=[200.0, 20.0]), r"most: two feet with 20 N each cannot carry"),
         (lambda: fw.control.trot(CHEETAH, CROUCHED, friction=True), r"friction: expected a number > 0, got True"),
         (lambda: fw.control.trot(CHEETAH, CROUCHED, period=[0.4, np.nan]), r"period: expected a number > 0"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
 from math import prod
 from typing import Any, Generic, TypeVar, cast
 
@@ -51,10 +52,10 @@ class RowLayout(Generic[T]):
     kind: type[T]
     sizes: Mapping[str, int] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Length of the row."""
-        return sum(part.size if isinstance(part, RowLayout) else prod(part) for _, part in self._parts())
+        return sum(part.size if isinstance(part, RowLayout) else prod(part) for _, part in self._parts)
 
     def pack(self, numbers: T) -> np.ndarray:
         """The row (…, size) of these numbers.
@@ -80,7 +81,7 @@ class RowLayout(Generic[T]):
                 f"got shape {row.shape}"
             )
         numbers, at = object.__new__(self.kind), 0
-        for name, part in self._parts():
+        for name, part in self._parts:
             value: Any
             if isinstance(part, RowLayout):
                 end = at + part.size
@@ -92,20 +93,23 @@ class RowLayout(Generic[T]):
             at = end
         return numbers
 
-    def _parts(self) -> Iterator[tuple[str, tuple[int, ...] | RowLayout[Any]]]:
+    @cached_property
+    def _parts(self) -> list[tuple[str, tuple[int, ...] | RowLayout[Any]]]:
         """Each field's name, with its shape or its own layout."""
+        parts: list[tuple[str, tuple[int, ...] | RowLayout[Any]]] = []
         for own in fields(cast(Any, self.kind)):
             if is_dataclass(own.default):
-                yield own.name, RowLayout(cast(Any, type(own.default)), self.sizes)
+                parts.append((own.name, RowLayout(cast(Any, type(own.default)), self.sizes)))
             else:
                 shape = own.metadata.get(SHAPE, ())
-                yield own.name, tuple(self.sizes[n] if isinstance(n, str) else n for n in shape)
+                parts.append((own.name, tuple(self.sizes[n] if isinstance(n, str) else n for n in shape)))
+        return parts
 
     def _leaves(self, numbers: Any, path: str) -> Iterator[tuple[np.ndarray, tuple[int, ...]]]:
         """Each number as an array (…, *shape), with its shape."""
         if not isinstance(numbers, self.kind):
             raise TypeError(f"{path or 'numbers'}: expected {self.kind.__name__}, got {type(numbers).__name__}")
-        for name, part in self._parts():
+        for name, part in self._parts:
             value, where = getattr(numbers, name), f"{path}.{name}" if path else name
             if isinstance(part, RowLayout):
                 yield from part._leaves(value, where)
