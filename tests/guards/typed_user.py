@@ -64,6 +64,8 @@ def late(model: fw.Model, run: fw.Trajectory) -> None:
     scene: fw.scenes.Scene = fw.scenes.trot(velocity=(0.5, 0.0, 0.0))
     means: Mapping[str, Any] = scene.means
     driven = fw.control.joint_pd(scene.model, scene.q, stiffness=40.0)
+    gains = fw.control.QuadrupedGains(swing=fw.control.Gains(800.0, np.array([50.0, 60.0])))
+    fw.control.trot(scene.model, scene.q, duty=0.7, friction=np.array([0.4, 0.5]), gains=gains)
     derived: fw.equations.Equations = fw.equations.lagrange(model)
     text: str = derived.latex()
     fw.viewer.export(run, "run.html")

@@ -52,7 +52,7 @@ def weight_of(model: Model) -> float:
 
 
 def joint_damping(model: Model) -> np.ndarray:
-    """Viscous damping of each degree of freedom [N m s], which a controller adds to what it wants to act."""
+    """Viscous damping of each degree of freedom [N m s], 0 for the base: what a controller compensates."""
     damping = np.zeros(model.nv)
     for joint in model.independent_joints:
         damping[joint.v] = joint.damping

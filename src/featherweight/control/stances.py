@@ -1,4 +1,4 @@
-"""What feet did in a run: when each stood, and how far it slid meanwhile."""
+"""Stances of a run: when each foot was on the ground, and how far it slid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from featherweight.simulation import Trajectory
 
 
 class Stance(NamedTuple):
-    """A foot on the ground: its name, from when to when [s], the way it slid [m], and its greatest force [N]."""
+    """A foot on the ground: its name, begin and end [s], the distance it slid [m], and its peak force [N]."""
 
     foot: str
     begin: float
@@ -21,7 +21,7 @@ class Stance(NamedTuple):
 
 
 def stances(run: Trajectory, feet: Sequence[str]) -> list[Stance]:
-    """Every time a foot of one robot pressed on the ground without a break.
+    """Every uninterrupted contact of the feet of one robot with the ground.
 
     Args:
         run: a trajectory of one robot that has every step (`record_every=1`) and its model.

@@ -1,7 +1,7 @@
 """Whole-body control: a QP over accelerations and contact forces, then floating-base inverse dynamics.
 
 A robot with a free base, limbs that end in feet (as many joints as a foot's task has dimensions), further joints u.
-Feet are to have accelerations x (zero for one that stands), which ties each limb to the base:
+The feet's accelerations x are given (zero for one that stands), which ties each limb to the base:
 
     J_b a_b + J_l q̈_l + J̇ v = x    =>    q̈_l = N_l a_b + n_l
 
@@ -9,14 +9,14 @@ The six rows of the base in M q̈ + c = [0; τ] + Jᵀ f have no torque. With th
 
     w = G f = B_b a_b + B_u ü + k,    B_b = M_bb + Σ M_bl N_l,    B_u = M_bu,    k = c_b + Σ M_bl n_l:
 
-what the ground must give is the wrench w at the base. Wanted are a wrench w_h (a rate of the centroidal momentum), base
+the ground must give the wrench w at the base. The tasks are a wrench w_h (a rate of the centroidal momentum), a base
 acceleration a_d and joint accelerations u_d, each with a weight:
 
     minimise ½ |w - w_h|²_H + ½ |a_b - a_d|²_B + ½ |ü - u_d|²_U + ½ ε |f|²   over a_b, ü, f in friction cones.
 
-Two of three go by hand: for a given w the best a_b, ü cost ½ |w - w_p|² in S⁻¹ with S = B_b B⁻¹ B_bᵀ + B_u U⁻¹ B_uᵀ and
-w_p = B_b a_d + B_u u_d + k. What is left is a problem in f alone (`forces.py`). Then ü = u_d + U⁻¹ B_uᵀ S⁻¹ (w - w_p),
-a_b from the rows of the base, and τ = M q̈ + c - Jᵀ f, whose first six are zero: the root never receives torque.
+a_b and ü are eliminated: for a given w the best ones cost ½ |w - w_p|² in S⁻¹ with S = B_b B⁻¹ B_bᵀ + B_u U⁻¹ B_uᵀ and
+w_p = B_b a_d + B_u u_d + k. A problem in f alone remains (`forces.py`). Then ü = u_d + U⁻¹ B_uᵀ S⁻¹ (w - w_p), a_b
+follows from the rows of the base, and τ = M q̈ + c - Jᵀ f, whose first six are zero: the root never receives torque.
 """
 
 from __future__ import annotations
