@@ -34,6 +34,7 @@ LONG = (
     "tests/variational/test_variational_motion.py",
     "tests/control/test_ragdoll.py",
     "tests/control/test_trot.py",
+    "tests/control/test_numbers_are_inputs.py",
     "tests/laws/test_ways_to_compute.py",
     "tests/equations/test_documents.py",
     "tests/io/test_against_pinocchio.py",
