@@ -147,10 +147,11 @@ def test_code_of_others_lives_with_its_controller() -> None:
         return -p[0] * v, x
 
     control = fw.control.pushed(fw.compiled(own, parameters=[0.3]), model, "tool", force=(0.0, 1.0, 0.0))
-    shared = fw.control.joint_pd(model, q).loops
-    assert control.loops is not shared
-    assert fw.control.joint_pd(model, q, stiffness=3.0).loops is shared
     built_in.run(model, q, control)
+    assert list(control.loops) == [model]
+    ours = fw.control.joint_pd(model, q)
+    built_in.run(model, q, ours)
+    assert not list(ours.loops)  # those of our own controllers are kept with the robot, whatever their numbers
     dead = weakref.ref(own)
     del control, own
     gc.collect()

@@ -14,7 +14,6 @@ import numpy as np
 import featherweight as fw
 from featherweight.control.layout import RowLayout, shaped
 from featherweight.control.names import CONTROLLERS as OF_ROBOTS
-from featherweight.control.shared import controller
 from featherweight.model import Model
 
 STIFFNESS, DAMPING = 4.5, 0.11  # gains of `hold`, for each kilogram of the robot [N m/rad/kg], [N m s/rad/kg]
@@ -72,7 +71,7 @@ def hold(model: Model, q: np.ndarray) -> Control:
         np.minimum(DAMPING * model.mass, 2.0 * FASTEST * inertia),
         np.array([np.ravel(j.limits.effort)[0] for j in joints]),
     )
-    return controller(function, model, parameters=function.layout.pack(parameters))
+    return fw.compiled(function, parameters=function.layout.pack(parameters))
 
 
 USUAL = {"humanoid": "balance"}  # what a built-in robot on the ground does, if not `hold`

@@ -17,11 +17,10 @@ from featherweight.control.checks import checked_base, checked_state, count, pos
 from featherweight.control.gains import BalanceGains, ForceSolver
 from featherweight.control.layout import Number, RowLayout, shaped
 from featherweight.control.limbs import check_separate, joint_damping, leg, weight_of
-from featherweight.control.shared import controller
 from featherweight.control.whole_body import Cones, Tasks, WholeBody
 from featherweight.dynamics import body_velocity, center_of_mass, frame_pose, momentum
 from featherweight.model import Model
-from featherweight.simulation import Compiled
+from featherweight.simulation import Compiled, compiled
 
 LEG_JOINTS = 6
 
@@ -159,7 +158,7 @@ def balance(
     )  # fmt: skip
     none = np.zeros((*q.shape[:-1], body.contacts, 3))
     state = function.state.pack(BalanceState(none, none))
-    return controller(function, model, state=state, parameters=function.layout.pack(parameters))
+    return compiled(function, state=state, parameters=function.layout.pack(parameters))
 
 
 def _hat(r: Any) -> np.ndarray:

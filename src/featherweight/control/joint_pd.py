@@ -9,10 +9,9 @@ import numpy as np
 
 from featherweight.control.checks import checked_model, checked_state
 from featherweight.control.layout import RowLayout, shaped
-from featherweight.control.shared import controller
 from featherweight.dynamics import difference, gravity_force
 from featherweight.model import Model
-from featherweight.simulation import Compiled
+from featherweight.simulation import Compiled, compiled
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def joint_pd(model: Model, target: Any, *, stiffness: Any = 50.0, damping: Any =
     function = JointPD(model, tuple(driven), bool(gravity))
     K, D = _gains("stiffness", stiffness, model), _gains("damping", damping, model)
     parameters = function.layout.pack(JointPDParameters(goal, K[driven], D[driven]))
-    return controller(function, model, parameters=parameters)
+    return compiled(function, parameters=parameters)
 
 
 def _gains(name: str, value: Any, model: Model) -> np.ndarray:

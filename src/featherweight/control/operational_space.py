@@ -17,7 +17,6 @@ from featherweight.control.algebra import symmetric_inverse
 from featherweight.control.checks import checked_model, checked_state, finite, not_negative
 from featherweight.control.gains import Gains
 from featherweight.control.layout import Number, RowLayout, shaped
-from featherweight.control.shared import controller
 from featherweight.dynamics import (
     bias_force,
     body_acceleration,
@@ -29,7 +28,7 @@ from featherweight.dynamics import (
     solve_mass_matrix,
 )
 from featherweight.model import Model
-from featherweight.simulation import Compiled
+from featherweight.simulation import Compiled, compiled
 
 
 @dataclass(frozen=True)
@@ -113,4 +112,4 @@ def operational_space(
         Gains(not_negative("stiffness", stiffness), not_negative("damping", damping)),
         Gains(not_negative("posture_stiffness", posture_stiffness), not_negative("posture_damping", posture_damping)),
     )
-    return controller(function, model, parameters=function.layout.pack(parameters))
+    return compiled(function, parameters=function.layout.pack(parameters))

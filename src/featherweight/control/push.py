@@ -10,7 +10,6 @@ import numpy as np
 
 from featherweight.control.checks import checked_model, finite
 from featherweight.control.layout import Number, RowLayout, shaped
-from featherweight.control.shared import controller
 from featherweight.dynamics import jacobian
 from featherweight.model import Model
 from featherweight.scalar import where
@@ -78,7 +77,7 @@ def pushed(
     if (length < 0).any():
         raise ValueError(f"duration: expected times of 0 or more [s], got {duration!r}")
     push = PushParameters(control.parameters, finite("force", force, 3), begin, begin + length)
-    return controller(function, model, state=control.state, parameters=function.layout.pack(push))
+    return compiled(function, state=control.state, parameters=function.layout.pack(push))
 
 
 def _times(name: str, value: Any) -> np.ndarray:

@@ -12,11 +12,10 @@ from featherweight.control.gains import ForceSolver, QuadrupedGains
 from featherweight.control.layout import Number
 from featherweight.control.limbs import check_separate, feet_of, joint_damping, leg, weight_of
 from featherweight.control.quadruped import Quadruped, QuadrupedParameters
-from featherweight.control.shared import controller
 from featherweight.control.whole_body import WholeBody
 from featherweight.dynamics import frame_pose, mass_matrix
 from featherweight.model import Model
-from featherweight.simulation import Compiled
+from featherweight.simulation import Compiled, compiled
 
 LEG_JOINTS = 3
 TROT = (0.0, 0.5, 0.5, 0.0)  # phase offsets: diagonal pairs
@@ -128,7 +127,7 @@ def _quadruped(
     stance = _stance(model, names, q.reshape(-1, model.nq)[0])
     function = Quadruped(WholeBody(model, limbs, count("iterations", iterations)), offsets, joint_damping(model))
     parameters = QuadrupedParameters(**stance, **given, most=limit)
-    return controller(function, model, state=function.first_state(q), parameters=function.layout.pack(parameters))
+    return compiled(function, state=function.first_state(q), parameters=function.layout.pack(parameters))
 
 
 def _stance(model: Model, feet: Sequence[str], q: np.ndarray) -> dict[str, Any]:

@@ -33,13 +33,14 @@ RECORDED = 2  # parts of the carry whose history is kept: q and v
 
 
 def step_loop(model: Model, options: StepOptions) -> Loop:
-    """The loop for a model and what moves it, made once; one with a controller lives as long as the controller. One
-    that depends on what may change unseen is made anew each time."""
+    """The loop for a model and what moves it, made once for a structure; one around a user's controller lives as long
+    as that does. One that depends on what may change unseen is made anew each time."""
     known = options.identity
     if not known.settled:
         return _make(model, options)
     key = ("loop", known)
-    loops = model._kernels if options.control is None else options.control.loops.setdefault(model, {})
+    theirs = options.control if known.foreign else None
+    loops = model._kernels if theirs is None else theirs.loops.setdefault(model, {})
     loop = loops.get(key)
     if loop is None:
         with compiling:
