@@ -185,7 +185,7 @@ def measure_case(case: Case, ours: fw.Model, peak: Peak, rounds: int) -> dict[st
         batch, *peer_batches = best(functions, [10, 1][: len(functions)], rounds)
         fma = peak.fma_per_second()
         fill = fill_bytes_per_second(shape)
-    operations = ours._kernels[case.function, case.options, ()].plan.operations
+    operations = ours.cache.kernels[case.function, case.options, ()].plan.operations
     row = {
         "function": case.function,
         "operations": operations,

@@ -31,13 +31,13 @@ def one_entry(model, name="forward_dynamics"):
     """The function for one state, made by a first call."""
     arrays = state(model)[: len(NAMES.get(name, ("q",)))]
     getattr(fw, name)(model, *arrays)
-    return model._entries[name]
+    return model.cache.entries[name]
 
 
 def batch_entry(model):
     """The function of forward dynamics for small batches."""
     fw.forward_dynamics(model, *batch(model, 3))
-    return model._entries["forward_dynamics", (), ()][1]
+    return model.cache.entries["forward_dynamics", (), ()][1]
 
 
 MODEL = fw.robots.chain(3)
@@ -79,8 +79,8 @@ def test_kernels_of_the_same_shapes_share_compiled_code_and_nothing_else(monkeyp
     second = fw.inverse_dynamics(heavy, q, v, tau), fw.forward_dynamics(heavy, q, v, tau)
     arrays = [np.array(x) for x in (q, v, tau)]
     for model, (force, acceleration) in ((light, first), (heavy, second)):
-        assert model._entries["inverse_dynamics"](*arrays).tobytes() == force.tobytes()
-        assert model._entries["forward_dynamics"](*arrays).tobytes() == acceleration.tobytes()
+        assert model.cache.entries["inverse_dynamics"](*arrays).tobytes() == force.tobytes()
+        assert model.cache.entries["forward_dynamics"](*arrays).tobytes() == acceleration.tobytes()
     assert second[0] == pytest.approx(3 * first[0])
 
 
@@ -102,7 +102,7 @@ def test_each_kernel_knows_how_many_rows_are_worth_threads(monkeypatch):
 def test_the_public_function_takes_the_entry_point(monkeypatch):
     model = fw.robots.chain(3)
     one_entry(model)
-    monkeypatch.setitem(model._entries, "forward_dynamics", lambda *arrays: "taken")
+    monkeypatch.setitem(model.cache.entries, "forward_dynamics", lambda *arrays: "taken")
     assert fw.forward_dynamics(model, *state(model)) == "taken"
 
 
@@ -318,7 +318,7 @@ def test_a_bad_quaternion_is_declined_and_explained():
     model = fw.Builder().add_body("a", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1, 1)).build()
     q, v = model.neutral(), np.zeros(6)
     fw.forward_dynamics(model, q, v, v)
-    entry = model._entries["forward_dynamics"]
+    entry = model.cache.entries["forward_dynamics"]
     assert entry(q, v, v) is not None
     q[6] = 1.1
     assert entry(q, v, v) is None

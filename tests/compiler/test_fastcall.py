@@ -27,7 +27,7 @@ def test_one_state_and_batches_have_native_entry_points() -> None:
     q = np.zeros((3, 2))
     fw.forward_dynamics(model, q[0], q[0], q[0])
     fw.forward_dynamics(model, q, q, q)
-    entries = model._entries["forward_dynamics", (), ()]
+    entries = model.cache.entries["forward_dynamics", (), ()]
     for axes, x in enumerate((q[0], q)):
         assert type(entries[axes]) is type(len)
         assert entries[axes](x, x, x).shape == x.shape

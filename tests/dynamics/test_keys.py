@@ -132,7 +132,7 @@ def ask_everything(model):
 
 def programs(model):
     """Key and traced program of every kernel that the model has."""
-    kernels = {key: kernel for key, kernel in model._kernels.items() if isinstance(kernel, Kernel)}
+    kernels = {key: kernel for key, kernel in model.cache.kernels.items() if isinstance(kernel, Kernel)}
     return {key: (kernel.fingerprint, _digest(kernel)) for key, kernel in kernels.items()}
 
 

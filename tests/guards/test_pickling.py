@@ -119,7 +119,7 @@ def digest(x):
     return "\n".join(_lines(x, ()))
 
 
-HIDDEN = {"_kernels", "_entries", "loops", "_kernel", "__weakref__"}
+HIDDEN = {"cache", "loops", "_kernel", "__weakref__"}
 
 
 def _lines(x, above):

@@ -740,11 +740,11 @@ def test_a_copy_computes_the_same_bits_and_carries_no_kernels(way):
         .build()
     )
     expected = all_results(robot)  # kernels are there now
-    assert robot._kernels
+    assert robot.cache.kernels
     other = TRAVEL[way](robot)
-    assert not other._kernels
-    assert not other._entries
-    assert robot._kernels
+    assert not other.cache.kernels
+    assert not other.cache.entries
+    assert robot.cache.kernels
     assert all_results(other) == expected
     assert other.names == robot.names
     assert other.contact_points == robot.contact_points

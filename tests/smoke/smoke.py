@@ -35,7 +35,7 @@ def main() -> None:
     with fw.threads(2):
         many = fw.forward_dynamics(model, q, v, tau)
         again = fw.forward_dynamics(model, q, v, tau)
-    entries = model._entries["forward_dynamics", (), ()]
+    entries = model.cache.entries["forward_dynamics", (), ()]
     builtin = type(len)
     if [type(entries.get(axes)) for axes in (0, 1)] != [builtin, builtin]:
         raise SystemExit(f"no native entry points: {entries}")

@@ -125,7 +125,7 @@ def delassus(
     key = tuple(points) if isinstance(points, (list, tuple)) else points
     if out is None and parameters is None:
         try:
-            result = model._entries["delassus"][key](q)
+            result = model.cache.entries["delassus"][key](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -134,7 +134,7 @@ def delassus(
         raise TypeError(f"points: expected a sequence of names or (body, xyz), got {points!r}")
     places = tuple(_resolve(model, p) for p in points)
     G = evaluate(DELASSUS, model, {"q": q}, out, (places,), parameters)[0]
-    entries = model._entries.get("delassus", {})
+    entries = model.cache.entries.get("delassus", {})
     if places in entries and isinstance(key, tuple) and all(isinstance(p, str) for p in key):
         entries[key] = entries[places]  # find it by the names next time
     return G
@@ -218,7 +218,7 @@ def operational_inertia(
     names = tuple(frames)
     if out is None and parameters is None:
         try:
-            result = model._entries["operational_inertia"][in_][names](q)
+            result = model.cache.entries["operational_inertia"][in_][names](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.algorithms import Pivot, lost_pivots, pivots
-from featherweight.compiler import Argument, Graph, Kernel, Node, compiling, interpreting, uncollected
+from featherweight.compiler import Argument, Graph, Kernel, Node, interpreting
 from featherweight.compiler.runtime.arguments import as_array
 from featherweight.dynamics.regularity import regularity, singular_where
 from featherweight.identity import identity
@@ -45,14 +45,7 @@ class Quantity:
 
     def kernel(self, model: Model, *extra: str, options: tuple[Any, ...] = ()) -> Kernel:
         """The model's kernel for this quantity, with optional inputs `extra`; made on first use."""
-        key = (self.name, options, extra)
-        kernel = model._kernels.get(key)
-        if kernel is None:
-            with compiling:
-                kernel = model._kernels.get(key)
-                if kernel is None:
-                    kernel = model._kernels[key] = uncollected(self._make, model, extra, options)
-        return kernel
+        return model.cache.kernels.once((self.name, options, extra), lambda: self._make(model, extra, options))
 
     def _make(self, model: Model, extra: tuple[str, ...], options: tuple[Any, ...] = ()) -> Kernel:
         model.need_numbers(self.name)
@@ -155,7 +148,7 @@ def run(
     """The one result of a quantity without options: by the fast path if there is one, else by the slow."""
     if out is None and parameters is None:
         try:
-            result = model._entries[quantity.name](*arrays)
+            result = model.cache.entries[quantity.name](*arrays)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -192,7 +185,7 @@ def evaluate(
     numbers = [*given.values(), *parameter_values(model, parameters)]
     place = (quantity.name, options, extra)
     if out is None and not interpreting():
-        for entry in tuple(model._entries.get(place, {}).values()):
+        for entry in tuple(model.cache.entries.get(place, {}).values()):
             result = entry(*numbers)
             if result is not None:
                 return result if isinstance(result, tuple) else (result,)
@@ -207,7 +200,7 @@ def evaluate(
 
 def shelve(model: Model, path: tuple[Any, ...], entry: Any) -> None:
     """Keep a fast path where public functions look for it: a dictionary for each step but the last."""
-    shelf = model._entries
+    shelf = model.cache.entries
     for key in path[:-1]:
         shelf = shelf.setdefault(key, {})
     shelf[path[-1]] = entry
@@ -252,7 +245,7 @@ def _inside(
 def _remember(model: Model, place: tuple[Any, ...], kernel: Kernel, result: np.ndarray) -> Any:
     """Keep the native entry point for calls like the one that gave this result; the one for single states."""
     axes = result.ndim - len(kernel.outputs[0])
-    entries = model._entries.setdefault(place, {})
+    entries = model.cache.entries.setdefault(place, {})
     if axes in entries or axes > 1 or (axes == 1 and len(result) < 2):
         return None
     entries[axes] = kernel.entry(batch=axes == 1) or _declined

@@ -96,7 +96,7 @@ def forward_dynamics(
     """
     if f_ext is None and out is None and parameters is None:
         try:
-            result = model._entries["forward_dynamics"](q, v, tau)
+            result = model.cache.entries["forward_dynamics"](q, v, tau)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -135,7 +135,7 @@ def inverse_dynamics(
     """
     if f_ext is None and out is None and parameters is None:
         try:
-            result = model._entries["inverse_dynamics"](q, v, a)
+            result = model.cache.entries["inverse_dynamics"](q, v, a)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -170,7 +170,7 @@ def joint_wrenches(
     """
     if f_ext is None and out is None and parameters is None:
         try:
-            result = model._entries["joint_wrenches"](q, v, a)
+            result = model.cache.entries["joint_wrenches"](q, v, a)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -196,7 +196,7 @@ def mass_matrix(model: Model, q: Any, *, out: np.ndarray | None = None, paramete
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["mass_matrix"](q)
+            result = model.cache.entries["mass_matrix"](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:

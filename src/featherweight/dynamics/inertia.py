@@ -80,7 +80,7 @@ def mass_matrix_inverse(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["mass_matrix_inverse"](q)
+            result = model.cache.entries["mass_matrix_inverse"](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -109,7 +109,7 @@ def solve_mass_matrix(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["solve_mass_matrix"](q, b)
+            result = model.cache.entries["solve_mass_matrix"](q, b)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -134,7 +134,7 @@ def bias_force(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["bias_force"](q, v)
+            result = model.cache.entries["bias_force"](q, v)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -178,7 +178,7 @@ def coriolis_matrix(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["coriolis_matrix"](q, v)
+            result = model.cache.entries["coriolis_matrix"](q, v)
             if result is not None:
                 return result
         except NO_FAST_PATH:

@@ -130,7 +130,7 @@ def forward_kinematics(model: Model, q: Any, *, parameters: Parameters = None) -
     """
     if parameters is None:
         try:
-            result = model._entries["forward_kinematics"](q)
+            result = model.cache.entries["forward_kinematics"](q)
             if result is not None:
                 return Poses(*result)
         except NO_FAST_PATH:
@@ -156,7 +156,7 @@ def frame_pose(model: Model, q: Any, frame: str, *, parameters: Parameters = Non
     """
     if parameters is None:
         try:
-            result = model._entries["frame_pose"][frame](q)
+            result = model.cache.entries["frame_pose"][frame](q)
             if result is not None:
                 return Pose(*result)
         except NO_FAST_PATH:
@@ -187,7 +187,7 @@ def jacobian(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["jacobian"][frame][in_](q)
+            result = model.cache.entries["jacobian"][frame][in_](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -223,7 +223,7 @@ def jacobian_dot(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["jacobian_dot"][frame][in_](q, v)
+            result = model.cache.entries["jacobian_dot"][frame][in_](q, v)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -263,7 +263,7 @@ def body_velocity(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["body_velocity"][frame][in_](q, v)
+            result = model.cache.entries["body_velocity"][frame][in_](q, v)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -306,7 +306,7 @@ def body_acceleration(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["body_acceleration"][frame][in_][classical](q, v, a)
+            result = model.cache.entries["body_acceleration"][frame][in_][classical](q, v, a)
             if result is not None:
                 return result
         except NO_FAST_PATH:
@@ -348,7 +348,7 @@ def wrench_on(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["wrench_on"][frame][in_](q, wrench)
+            result = model.cache.entries["wrench_on"][frame][in_](q, wrench)
             if result is not None:
                 return result
         except NO_FAST_PATH:

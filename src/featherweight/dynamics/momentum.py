@@ -178,7 +178,7 @@ def centroidal_momentum_matrix(
     """
     if out is None and parameters is None:
         try:
-            result = model._entries["centroidal_momentum_matrix"](q)
+            result = model.cache.entries["centroidal_momentum_matrix"](q)
             if result is not None:
                 return result
         except NO_FAST_PATH:

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from featherweight.algorithms import Pivot, pivots
-from featherweight.compiler import compiling
 from featherweight.errors import ModelError
 from featherweight.model import Model, Tree
+from featherweight.model.cache import once_per_model
 from featherweight.model.parameters import INERTIAL
 from featherweight.model.regularity import DIGITS, singular_bodies
 
-KEY = ("regularity",)
 SAMPLES = 3  # configurations: det M(q) is analytic, so that it is zero everywhere or almost nowhere
 
 
@@ -29,25 +28,9 @@ class Regularity:
     singular: str | None = None
 
 
+@once_per_model
 def regularity(model: Model) -> Regularity:
-    """Of a model of numbers; found once. Bodies that need no watching cost nothing."""
-    found = model._kernels.get(KEY)
-    if found is None:
-        with compiling:
-            found = model._kernels.get(KEY)
-            if found is None:
-                found = model._kernels[KEY] = _regularity(model)
-    return found
-
-
-def need_regular(what: str, model: Model) -> None:
-    """Refuse a model whose mass matrix is singular wherever its joints are."""
-    reason = regularity(model).singular
-    if reason is not None:
-        raise ModelError(f"{what}: {reason}")
-
-
-def _regularity(model: Model) -> Regularity:
+    """Of a model of numbers. Bodies that need no watching cost nothing."""
     given = _given(model)
     weak = {*singular_bodies(model), *(j.body for j in model.joints if not j.kind.uniform), *given}
     if weak and not all(joint.independent for joint in model.joints):  # joints that share coordinates share pivots
@@ -57,6 +40,13 @@ def _regularity(model: Model) -> Regularity:
     rng = np.random.default_rng(0)
     reasons = [singular_at(model, _anywhere(model, rng)) for _ in range(SAMPLES)]
     return Regularity(frozenset(weak), reasons[0] if all(reasons) else None)
+
+
+def need_regular(what: str, model: Model) -> None:
+    """Refuse a model whose mass matrix is singular wherever its joints are."""
+    reason = regularity(model).singular
+    if reason is not None:
+        raise ModelError(f"{what}: {reason}")
 
 
 def _given(model: Model) -> set[int]:

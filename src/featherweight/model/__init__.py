@@ -4,7 +4,8 @@ from featherweight.model.builder import Builder
 from featherweight.model.inertia import Inertia
 from featherweight.model.joined import joined
 from featherweight.model.layouts import PinocchioMaps, joints_named
-from featherweight.model.model import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Model
+from featherweight.model.model import Model
+from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo
 from featherweight.model.placement import Placement
 from featherweight.model.properties import Limits, Rotor
 from featherweight.model.tree import Tree, TreeJoint

@@ -13,8 +13,9 @@ import numpy as np
 from featherweight.errors import ModelError
 from featherweight.joints import Fixed, Joint
 from featherweight.model.inertia import Inertia, impossible
-from featherweight.model.model import ContactPoint, Frame, Geometry, JointInfo, Model, Part
+from featherweight.model.model import Model
 from featherweight.model.parameters import declared
+from featherweight.model.pieces import ContactPoint, Frame, Geometry, JointInfo, Part
 from featherweight.model.placement import Placement, numbers_or_symbols, plain, real_numbers
 from featherweight.model.properties import Limits, Rotor, per_coordinate
 from featherweight.model.symbols import is_symbolic

@@ -10,7 +10,8 @@ import numpy as np
 from featherweight.errors import ModelError
 
 if TYPE_CHECKING:
-    from featherweight.model.model import JointInfo, Model
+    from featherweight.model.model import Model
+    from featherweight.model.pieces import JointInfo
 
 
 class PinocchioMaps(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -14,105 +13,16 @@ import numpy as np
 
 from featherweight.errors import ModelError
 from featherweight.identity import Identity, identity
-from featherweight.joints import Fixed, Joint
-from featherweight.model.inertia import Inertia
+from featherweight.joints import Fixed
+from featherweight.model.cache import Compiled, ModelCache, once_per_model
 from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
 from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
-from featherweight.model.properties import Limits, Rotor
+from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Part
 from featherweight.model.symbols import is_symbolic, symbols_of, with_values
 from featherweight.model.tree import Tree, TreeJoint
 from featherweight.spatial import Force, RigidInertia, Transform, Vector
 
-# of a model: made again where they are needed
-NOT_COPIED = ("_kernels", "_entries", "_ranges", "over_floats", "independent_joints", "identity")
 FOR_PEOPLE = ("notes", "description")  # fields that say where the others come from
-
-
-@dataclass(frozen=True)
-class JointInfo:
-    """A joint of a model: its kind, the body it moves, its slices of q and v, and its properties.
-
-    A mimic joint has the slices of its leader, and properties as its leader's coordinate feels them.
-    """
-
-    name: str
-    kind: Joint
-    body: int
-    q: slice
-    v: slice
-    limits: Limits
-    armature: tuple[float, ...]  # added inertia of each degree of freedom, without the rotor's [kg m² or kg]
-    damping: tuple[float, ...]  # [N m s or N s/m]
-    friction: tuple[float, ...]  # dry friction [N m or N]
-    stiffness: tuple[float, ...]  # of a spring [N m or N/m]
-    rest: tuple[float, ...]  # configuration where the spring rests
-    rotor: Rotor | None = None
-    rotor_inertia: float = 0.0  # gear² J
-    spin: Vector | None = None  # gear J times the rotor's axis, in the parent's axes
-
-    @property
-    def independent(self) -> bool:
-        """Has coordinates of its own."""
-        return self.kind.leader is None
-
-
-@dataclass(frozen=True)
-class Part:
-    """A link (or rotor) that is part of a body; X goes from the body's coordinates to the link's."""
-
-    link: str
-    body: int
-    X: Transform
-    inertia: Inertia
-
-
-@dataclass(frozen=True)
-class BodyInfo:
-    """A moving body (or the world, index 0)."""
-
-    name: str
-    index: int
-    parent: int
-    inertia: RigidInertia
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A named frame fixed to a body; X goes from the body's coordinates to the frame's."""
-
-    name: str
-    body: int
-    X: Transform
-
-
-@dataclass(frozen=True)
-class ContactPoint:
-    """A point fixed to a body that may touch the ground: position [m] in the body, radius [m]."""
-
-    name: str
-    body: int
-    position: tuple[float, float, float]
-    radius: float
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """A shape fixed to a body: how it looks (`role` "visual") or what it touches with ("collision").
-
-    `kind` is box, sphere, cylinder, capsule or mesh; `size` [m] its edges, radius, or radius and length along z, or
-    the scale of a mesh, which is kept by reference: `mesh` is its name in a file, `path` the file that was found for
-    it when the robot was loaded. X goes from the body's coordinates to the shape's.
-    """
-
-    link: str
-    body: int
-    role: str
-    kind: str
-    size: tuple[float, ...]
-    X: Transform
-    mesh: str = ""
-    color: tuple[float, ...] = ()
-    path: str | None = field(default=None, compare=False)
 
 
 def _find(kind: str, name: object, known: Iterable[str]) -> KeyError:
@@ -131,8 +41,8 @@ def _find(kind: str, name: object, known: Iterable[str]) -> KeyError:
 class Model:
     """A kinematic tree. Body 0 is the world; `parent[0] = -1`, `parent[i] < i`.
 
-    Models do not change. Compiled kernels are kept with the model and are dropped when it is
-    copied or pickled.
+    Models do not change. What has been computed from one is in its `cache`, which is dropped when the model is copied
+    or pickled.
     """
 
     name: str
@@ -149,22 +59,25 @@ class Model:
     geometry: tuple[Geometry, ...] = ()
     notes: tuple[str, ...] = ()  # what a file's reader changed or did not use
     description: Any = field(default=None, repr=False)  # the file's own numbers
-    _kernels: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    _entries: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    nq: int = field(init=False)  #: numbers in a configuration
+    nv: int = field(init=False)  #: degrees of freedom
+    independent_joints: tuple[JointInfo, ...] = field(init=False)  #: all but mimic joints, in the order of q
+    cache: ModelCache = field(init=False)  #: what has been computed from the model
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
-        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        derived = {
+            "frames": MappingProxyType(dict(self.frames)),
+            "parameters": MappingProxyType(dict(self.parameters)),
+            "nq": max((j.q.stop for j in self.joints), default=0),
+            "nv": max((j.v.stop for j in self.joints), default=0),
+            "independent_joints": tuple(j for j in self.joints if j.independent),
+            "cache": ModelCache(),
+        }
+        self.__dict__.update(derived)
 
-    @functools.cached_property
-    def nq(self) -> int:
-        """Numbers in a configuration."""
-        return max((j.q.stop for j in self.joints), default=0)
-
-    @functools.cached_property
-    def nv(self) -> int:
-        """Degrees of freedom."""
-        return max((j.v.stop for j in self.joints), default=0)
+    @property
+    def _kernels(self) -> Compiled:  # until the simulation asks the cache
+        return self.cache.kernels
 
     @property
     def nb(self) -> int:
@@ -232,11 +145,6 @@ class Model:
         if not 0 <= i <= self.nb:
             raise IndexError(f"body: expected a number from 0 (the world) to {self.nb}, got {i}")
 
-    @functools.cached_property
-    def independent_joints(self) -> tuple[JointInfo, ...]:
-        """The joints with coordinates of their own, in the order of q: all but mimic joints."""
-        return tuple(j for j in self.joints if j.independent)
-
     def neutral(self) -> np.ndarray:
         """The configuration with all joints at zero, shape (nq,)."""
         return np.concatenate([np.zeros(0), *(j.kind.neutral() for j in self.independent_joints)])
@@ -245,28 +153,14 @@ class Model:
         """A random configuration, shape (nq,), within the joints' limits where there are any."""
         rng = np.random.default_rng(rng)
         values = [np.zeros(0)]
-        for joint, (bounded, lower, upper) in zip(self.independent_joints, self._ranges, strict=True):
+        for joint, (bounded, lower, upper) in zip(self.independent_joints, _ranges(self), strict=True):
             q = joint.kind.random(rng)
             if len(lower):
                 q[bounded] = rng.uniform(lower, upper)
             values.append(q)
         return np.concatenate(values)
 
-    @functools.cached_property
-    def _ranges(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
-        """Of each joint in `independent_joints`: what coordinates are limited, and what `random` draws between."""
-        ranges = []
-        for joint in self.independent_joints:
-            lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
-            bounded = np.isfinite(lower) | np.isfinite(upper)
-            lower, upper = (
-                np.where(np.isfinite(lower), lower, upper - 2),
-                np.where(np.isfinite(upper), upper, lower + 2),
-            )
-            ranges.append((bounded, lower[bounded], upper[bounded]))
-        return tuple(ranges)
-
-    @functools.cached_property
+    @property
     def symbols(self) -> tuple[str, ...]:
         """Names of the symbols among its numbers: such a model has equations of motion, but cannot be computed with."""
         return symbols_of(self)
@@ -288,10 +182,10 @@ class Model:
         """Index arrays from our q and v to those of Pinocchio, whose `model.names` are given."""
         return pinocchio_maps(self, names)
 
-    @functools.cached_property
+    @property
     def over_floats(self) -> Tree:
-        """The tree with the model's own numbers, nothing marked: what is interpreted needs no other."""
-        return self.over(float, lambda: None)
+        """The tree with the model's own numbers, for interpretation: nothing is marked."""
+        return _over_floats(self)
 
     def over(
         self, lift: Callable[[float], Any], mark: Callable[[], None], given: Mapping[str, list[Any]] | None = None
@@ -335,10 +229,10 @@ class Model:
             spin=None if joint.spin is None else Force(joint.spin.lift(lift), Vector.zero()),
         )
 
-    @functools.cached_property
+    @property
     def identity(self) -> Identity:
         """What the model is, but for texts that are meant for people: nothing else may shape a kernel."""
-        return identity(*(getattr(self, f.name) for f in fields(self) if f.init and f.name not in FOR_PEOPLE))
+        return _identity(self)
 
     @property
     def fingerprint(self) -> str | None:
@@ -348,12 +242,37 @@ class Model:
         return text and hashlib.sha256(text.encode()).hexdigest()
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in NOT_COPIED}
+        state = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
         return {**state, "frames": dict(self.frames), "parameters": dict(self.parameters)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        frames, parameters = MappingProxyType(state["frames"]), MappingProxyType(state["parameters"])
-        self.__dict__.update(state, frames=frames, parameters=parameters, _kernels={}, _entries={})
+        self.__dict__.update(state)
+        self.__post_init__()
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.nb} bodies, nq {self.nq}, nv {self.nv}>"
+
+
+@once_per_model
+def _identity(model: Model) -> Identity:
+    return identity(*(getattr(model, f.name) for f in fields(model) if f.init and f.name not in FOR_PEOPLE))
+
+
+@once_per_model
+def _over_floats(model: Model) -> Tree:
+    return model.over(float, lambda: None)
+
+
+@once_per_model
+def _ranges(model: Model) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
+    """Of each independent joint: which coordinates have limits, and the bounds that `random` draws between."""
+    ranges = []
+    for joint in model.independent_joints:
+        lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
+        bounded = np.isfinite(lower) | np.isfinite(upper)
+        lower, upper = (
+            np.where(np.isfinite(lower), lower, upper - 2),
+            np.where(np.isfinite(upper), upper, lower + 2),
+        )
+        ranges.append((bounded, lower[bounded], upper[bounded]))
+    return tuple(ranges)

@@ -13,7 +13,8 @@ from featherweight.errors import ModelError
 from featherweight.spatial import RigidInertia, Symmetric, Vector
 
 if TYPE_CHECKING:
-    from featherweight.model.model import JointInfo, Model, Part
+    from featherweight.model.model import Model
+    from featherweight.model.pieces import JointInfo, Part
 
 GROUND_FRICTION = 0.8  # μ of contact if nothing else is said
 OF_LINKS = {"mass": (), "com": (3,), "moment": (3, 3)}

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from featherweight.errors import ModelError
+from featherweight.model.cache import once_per_model
 from featherweight.spatial import Symmetric, Vector
 
 if TYPE_CHECKING:
-    from featherweight.model.model import JointInfo, Model, Part
+    from featherweight.model.model import Model
+    from featherweight.model.pieces import JointInfo, Part
 
 OF_JOINT = ("armature", "damping", "friction", "stiffness", "rest")
 _of_joint = operator.attrgetter(*OF_JOINT)
@@ -46,6 +48,7 @@ def check_symbols(name: str, values: Iterable[Any]) -> None:
             raise ModelError(f"{name}: expected real numbers or symbols, got {x!r}")
 
 
+@once_per_model
 def symbols_of(model: Model) -> tuple[str, ...]:
     """Names of all symbols in a model's numbers, sorted."""
     if {*map(type, _numbers(model))} <= {int, float}:  # as a rule
