@@ -19,6 +19,7 @@ from featherweight.contact import Box, Heightfield, Impulse, Plane, Sphere, Spri
 from featherweight.identity import identity, is_ours
 from featherweight.integrators import RK4, SemiImplicit, Variational
 from featherweight.model import Model
+from featherweight.model.cache import ModelCache
 from featherweight.spatial import Vector
 
 OURS = [
@@ -58,8 +59,7 @@ def _with(one, field, value):
     """A copy that differs in one field, whatever its class would say of that."""
     other = object.__new__(type(one))
     for name, own in vars(one).items():
-        if name != "identity":
-            object.__setattr__(other, name, own)
+        object.__setattr__(other, name, ModelCache() if name == "cache" else own)
     object.__setattr__(other, field, value)
     return other
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +79,39 @@ def test_two_states_are_a_batch_that_is_remembered(call: Call, monkeypatch: pyte
     call(model, *rng.normal(size=(3, 2, 6)))
     monkeypatch.setattr(Quantity, "kernel", refuse)
     call(model, *rng.normal(size=(3, 2, 6)))
+
+
+PUBLIC = [getattr(fw, name) for name in CALLS]
+
+
+@pytest.mark.parametrize("function", PUBLIC, ids=CALLS)
+def test_the_fast_path_changes_no_signature(function: Call) -> None:
+    """Names, order, defaults and kinds of the arguments are those of the function that it stands before."""
+    plain = function.__wrapped__  # type: ignore[attr-defined]
+    fast, slow = function.__code__, plain.__code__
+    count = slow.co_argcount + slow.co_kwonlyargcount
+    assert (fast.co_argcount, fast.co_kwonlyargcount) == (slow.co_argcount, slow.co_kwonlyargcount)
+    assert fast.co_varnames[:count] == slow.co_varnames[:count]
+    assert (function.__defaults__, function.__kwdefaults__) == (plain.__defaults__, plain.__kwdefaults__)
+    assert function.__annotations__ == plain.__annotations__
+
+
+@calls
+def test_an_error_is_shown_with_the_lines_that_led_to_it(call: Call) -> None:
+    with pytest.raises(TypeError, match="model: expected a featherweight Model, got int") as caught:
+        call(3, *np.zeros((3, 6)))
+    assert "return function(model, " in "".join(traceback.format_exception(caught.value))
+
+
+def test_names_may_come_one_by_one_as_often_as_wanted() -> None:
+    """A generator can be read once: to look for the fast path must not use it up."""
+    model, q = arm(), np.array([0.3, -0.4, 0.5, -0.6, 0.7, -0.8])
+    pairs: list[tuple[Call, list[str]]] = [(fw.delassus, ["side", "tip"]), (fw.operational_inertia, ["tip"])]
+    for function, names in pairs:
+        expected = function(model, q, names)
+        for _ in range(2):
+            np.testing.assert_array_equal(function(model, q, (name for name in names)), expected)
+            np.testing.assert_array_equal(function(model, q.tolist(), (name for name in names)), expected)
 
 
 def test_points_may_be_named_or_given_by_arrays_as_often_as_wanted() -> None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight import algorithms
 from featherweight.compiler.runtime.arguments import as_array
-from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, divides, evaluate, flat
+from featherweight.dynamics.docstrings import documented
+from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, divides, evaluate, flat
+from featherweight.dynamics.fast_path import fast_path
 from featherweight.dynamics.kinematics import coordinates, frame_on
 from featherweight.model import Model, Tree
 from featherweight.model.placement import real_numbers
 from featherweight.scalar import minimum, reciprocal, where
 from featherweight.spatial import Vector
 
-Parameters = Mapping[str, Any] | None
-Point = str | tuple[Any, Sequence[float]]
+Point = str | tuple[str | int, ArrayLike]
 Place = tuple[int, tuple[float, float, float]]  # body, position in its frame
 
 
@@ -40,7 +42,7 @@ def _response(model: Model, tree: Tree, x: Scalars, place: Place) -> Results:
     return [algorithms.unit_force_response(tree, x["q"], body, position, Vector(*x["direction"]))], []
 
 
-def _operational(model: Model, tree: Tree, x: Scalars, in_: str, frames: tuple[str, ...]) -> Results:
+def _operational(model: Model, tree: Tree, x: Scalars, frames: tuple[str, ...], in_: str) -> Results:
     inertia, factors, diagonal = algorithms.operational_inertia(
         tree, x["q"], [frame_on(model, tree, f) for f in frames], in_
     )
@@ -64,7 +66,7 @@ UNIT_FORCE_RESPONSE = Quantity(
 OPERATIONAL_INERTIA = Quantity(
     "operational_inertia",
     ("q",),
-    lambda model, in_, frames: [(6 * len(frames), 6 * len(frames))],
+    lambda model, frames, in_: [(6 * len(frames), 6 * len(frames))],
     _operational,
     pivots=divides,
 )
@@ -89,6 +91,16 @@ def _resolve(model: Any, point: Any) -> Place:
     return frame.body, (float(x), float(y), float(z))
 
 
+def _as_key(points: Any) -> Any:
+    """A list of names as a tuple, by which an entry point is found."""
+    return tuple(points) if isinstance(points, list) else points
+
+
+def _as_names(frames: Any) -> Any:
+    """Names of one or several frames as a tuple, by which an entry point is found."""
+    return (frames,) if isinstance(frames, str) else _as_key(frames)
+
+
 def _unit(direction: Any) -> np.ndarray:
     """Directions (…, 3) with length 1."""
     array = as_array("direction", direction, (3,), "3")
@@ -100,8 +112,9 @@ def _unit(direction: Any) -> np.ndarray:
         return array / length
 
 
+@fast_path(DELASSUS, convert={"points": _as_key})
 def delassus(
-    model: Model, q: Any, points: Sequence[Point], *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, points: Sequence[Point], *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """The Delassus matrix G = J M⁻¹ Jᵀ of points: their accelerations for unit forces at each other.
 
@@ -109,11 +122,7 @@ def delassus(
     proportional to the depth of the tree.
 
     Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
         points: names of frames or contact points, or (body, xyz) with xyz [m] in the body's frame.
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         G [1/kg], shape (…, 3n, 3n): three rows a point, in the world's axes.
@@ -122,33 +131,24 @@ def delassus(
     >>> fw.delassus(fw.robots.cartpole(cart_mass=2.0), [0.0, 0.0], [("cart", (0, 0, 0))])[0]
     array([0.5, 0. , 0. ])
     """
-    key = tuple(points) if isinstance(points, (list, tuple)) else points
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["delassus"][key](q)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     if isinstance(points, (str, bytes)) or not hasattr(points, "__iter__"):
         raise TypeError(f"points: expected a sequence of names or (body, xyz), got {points!r}")
     places = tuple(_resolve(model, p) for p in points)
     G = evaluate(DELASSUS, model, {"q": q}, out, (places,), parameters)[0]
-    entries = model.cache.entries.get("delassus", {})
+    entries, key = model.cache.entries.get("delassus", {}), _as_key(points)
     if places in entries and isinstance(key, tuple) and all(isinstance(p, str) for p in key):
         entries[key] = entries[places]  # find it by the names next time
     return G
 
 
-def contact_inertia(model: Model, q: Any, point: Point, direction: Any, *, parameters: Parameters = None) -> np.ndarray:
+@documented
+def contact_inertia(
+    model: Model, q: ArrayLike, point: Point, direction: ArrayLike, *, parameters: Parameters = None
+) -> np.ndarray:
     """The inertia Λ that a contact feels: force over acceleration of a point along a direction.
 
     Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        point: name of a frame or contact point, or (body, xyz) with xyz [m] in the body's frame.
         direction: in the world's axes, of any length, shape (…, 3).
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         Λ [kg], shape (…); infinite where the point cannot move along the direction.
@@ -166,18 +166,20 @@ def contact_inertia(model: Model, q: Any, point: Point, direction: Any, *, param
         return np.divide(1.0, np.abs(inverse))
 
 
+@documented
 def unit_force_response(
-    model: Model, q: Any, point: Point, direction: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model,
+    q: ArrayLike,
+    point: Point,
+    direction: ArrayLike,
+    *,
+    out: np.ndarray | None = None,
+    parameters: Parameters = None,
 ) -> np.ndarray:
     """Acceleration M⁻¹ Jᵀ n of all joints for a unit force at a point.
 
     Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        point: name of a frame or contact point, or (body, xyz) with xyz [m] in the body's frame.
         direction: of the force, in the world's axes, of any length, shape (…, 3).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         The acceleration for 1 N, shape (…, nv).
@@ -190,9 +192,10 @@ def unit_force_response(
     return evaluate(UNIT_FORCE_RESPONSE, model, values, out, (_resolve(model, point),), parameters)[0]
 
 
+@fast_path(OPERATIONAL_INERTIA, convert={"frames": _as_names})
 def operational_inertia(
     model: Model,
-    q: Any,
+    q: ArrayLike,
     frames: str | Sequence[str],
     in_: str = "body",
     *,
@@ -202,28 +205,12 @@ def operational_inertia(
     """The inertia Λ = (J M⁻¹ Jᵀ)⁻¹ of frames: the wrenches that accelerate them.
 
     Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
         frames: names of links, joints or contact points.
-        in_: coordinates of the result: "body" (the frame's own), "world" (at the world's origin) or
-            "world_aligned" (at the frame's origin, in the world's axes).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         Λ, shape (…, 6n, 6n): six rows a frame, linear then angular. Frames that cannot move freely raise ValueError.
     """
-    if isinstance(frames, str):
-        frames = (frames,)
-    names = tuple(frames)
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["operational_inertia"][in_][names](q)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    options = (coordinates(in_), tuple(model.frame(name).name for name in names))
+    options = (tuple(model.frame(name).name for name in _as_names(frames)), coordinates(in_))
     return evaluate(OPERATIONAL_INERTIA, model, {"q": q}, out, options, parameters)[0]

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight.algorithms import Pivot, lost_pivots, pivots
 from featherweight.compiler import Argument, Graph, Kernel, Node, interpreting
 from featherweight.compiler.runtime.arguments import as_array
+from featherweight.dynamics.fast_path import keep_entry
 from featherweight.dynamics.regularity import regularity, singular_where
 from featherweight.identity import identity
 from featherweight.model import Model, Tree
@@ -24,6 +26,7 @@ from featherweight.spatial import Force, Motion, Vector
 Shape = tuple[int, ...]
 Scalars = dict[str, list[Any]]
 Results = tuple[list[list[Any]], list[Any]]
+Parameters = Mapping[str, ArrayLike] | None
 LARGEST = float(np.finfo(float).max)
 
 
@@ -133,29 +136,6 @@ def as_columns(columns: Sequence[Sequence[Any]]) -> list[Any]:
     return [x for row in zip(*columns, strict=True) for x in row]
 
 
-# what looking up and calling a fast path raises where there is none: not yet, no model, options that cannot be.
-# The slow path says what is wrong.
-NO_FAST_PATH = (KeyError, AttributeError, TypeError)
-
-
-def run(
-    quantity: Quantity,
-    model: Model,
-    arrays: tuple[Any, ...],
-    out: np.ndarray | None = None,
-    parameters: Mapping[str, Any] | None = None,
-) -> Any:
-    """The one result of a quantity without options: by the fast path if there is one, else by the slow."""
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries[quantity.name](*arrays)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
-    return evaluate(quantity, model, dict(zip(quantity.inputs, arrays, strict=True)), out, (), parameters)[0]
-
-
 def _declined(*values: Any) -> None:
     return None
 
@@ -166,7 +146,7 @@ def evaluate(
     values: dict[str, Any],
     out: Any = None,
     options: tuple[Any, ...] = (),
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Parameters = None,
 ) -> tuple[np.ndarray, ...]:
     """The slow path: any array-like, any batch, every check with its message.
 
@@ -194,20 +174,12 @@ def evaluate(
     if not interpreting():
         entry = _remember(model, place, kernel, results[0])
         if entry is not None and not extra and not model.parameters:
-            shelve(model, (quantity.name, *options), entry)
+            keep_entry(model, (quantity.name, *options), entry)
     return results
 
 
-def shelve(model: Model, path: tuple[Any, ...], entry: Any) -> None:
-    """Keep a fast path where public functions look for it: a dictionary for each step but the last."""
-    shelf = model.cache.entries
-    for key in path[:-1]:
-        shelf = shelf.setdefault(key, {})
-    shelf[path[-1]] = entry
-
-
 def _may_be_traced(value: Any) -> bool:
-    return (isinstance(value, np.ndarray) and value.dtype == object) or isinstance(value, Node)
+    return value.dtype.hasobject if isinstance(value, np.ndarray) else isinstance(value, Node)
 
 
 def _graph(values: Iterable[Any]) -> Graph | None:
@@ -221,7 +193,7 @@ def _inside(
     model: Model,
     given: dict[str, Any],
     options: tuple[Any, ...],
-    parameters: Mapping[str, Any] | None,
+    parameters: Parameters,
     graph: Graph,
 ) -> tuple[np.ndarray, ...]:
     """A quantity inside of another traced function: its algorithm on traced values, of one state. Parameters that are
@@ -252,7 +224,7 @@ def _remember(model: Model, place: tuple[Any, ...], kernel: Kernel, result: np.n
     return entries[axes] if axes == 0 else None
 
 
-def parameter_values(model: Model, parameters: Mapping[str, Any] | None) -> list[np.ndarray]:
+def parameter_values(model: Model, parameters: Parameters) -> list[np.ndarray]:
     """Values for all declared parameters, in their order: those given, the model's own for the others.
 
     ValueError or TypeError for what was not declared, and for what no model can be built with.
@@ -269,7 +241,7 @@ def parameter_values(model: Model, parameters: Mapping[str, Any] | None) -> list
     return values
 
 
-def _known_parameters(model: Model, parameters: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _known_parameters(model: Model, parameters: Parameters) -> Mapping[str, Any]:
     """The values that were given, if all of them were declared."""
     if not parameters:
         return {}

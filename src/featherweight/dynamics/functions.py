@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, divides, evaluate, flat, wrenches
+from featherweight.dynamics.docstrings import documented
+from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, divides, evaluate, flat, wrenches
+from featherweight.dynamics.fast_path import fast_path
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force
-
-Parameters = Mapping[str, Any] | None
 
 
 def _forward(model: Model, tree: Tree, x: Scalars) -> Results:
@@ -65,26 +66,18 @@ def _rows(F: list[Force]) -> list[Any]:
     return [0.0] * 6 + [x for f in F[1:] for x in (*f.force, *f.moment)]
 
 
+@fast_path(FORWARD_DYNAMICS)
 def forward_dynamics(
     model: Model,
-    q: Any,
-    v: Any,
-    tau: Any,
-    f_ext: Any = None,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
     *,
     out: np.ndarray | None = None,
     parameters: Parameters = None,
 ) -> np.ndarray:
     """Acceleration q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext), by the articulated-body algorithm.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        tau: joint forces [N m or N], shape (…, nv).
-        f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays for constants that were declared when the model was built, by name.
 
     Returns:
         The acceleration, shape (…, nv).
@@ -94,36 +87,21 @@ def forward_dynamics(
     >>> fw.forward_dynamics(pendulum, [0.0], [0.0], [4.0])  # τ / (m l²)
     array([1.])
     """
-    if f_ext is None and out is None and parameters is None:
-        try:
-            result = model.cache.entries["forward_dynamics"](q, v, tau)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     return evaluate(FORWARD_DYNAMICS, model, {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, out, (), parameters)[0]
 
 
+@fast_path(INVERSE_DYNAMICS)
 def inverse_dynamics(
     model: Model,
-    q: Any,
-    v: Any,
-    a: Any,
-    f_ext: Any = None,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    f_ext: ArrayLike | None = None,
     *,
     out: np.ndarray | None = None,
     parameters: Parameters = None,
 ) -> np.ndarray:
     """Joint forces τ = M(q) a + c(q, v) - Σ Jᵀ f_ext, by the recursive Newton-Euler algorithm.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        a: acceleration, shape (…, nv).
-        f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays for constants that were declared when the model was built, by name.
 
     Returns:
         The joint forces [N m or N], shape (…, nv).
@@ -133,59 +111,34 @@ def inverse_dynamics(
     >>> fw.inverse_dynamics(pendulum, [0.0], [0.0], [1.0])  # m l² q̈
     array([4.])
     """
-    if f_ext is None and out is None and parameters is None:
-        try:
-            result = model.cache.entries["inverse_dynamics"](q, v, a)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     return evaluate(INVERSE_DYNAMICS, model, {"q": q, "v": v, "a": a, "f_ext": f_ext}, out, (), parameters)[0]
 
 
+@fast_path(JOINT_WRENCHES)
 def joint_wrenches(
     model: Model,
-    q: Any,
-    v: Any,
-    a: Any,
-    f_ext: Any = None,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    f_ext: ArrayLike | None = None,
     *,
     out: np.ndarray | None = None,
     parameters: Parameters = None,
 ) -> np.ndarray:
     """The whole force through every joint: reaction forces with the actuation.
 
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        a: acceleration, shape (…, nv).
-        f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays for constants that were declared when the model was built, by name.
-
     Returns:
         Wrenches [force; moment] in [N, N m], shape (…, nb+1, 6). Row i is what the parent exerts on body i,
         in body i's frame at its origin; row 0, the world's, is zero.
     """
-    if f_ext is None and out is None and parameters is None:
-        try:
-            result = model.cache.entries["joint_wrenches"](q, v, a)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     return evaluate(JOINT_WRENCHES, model, {"q": q, "v": v, "a": a, "f_ext": f_ext}, out, (), parameters)[0]
 
 
-def mass_matrix(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
+@fast_path(MASS_MATRIX)
+def mass_matrix(
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
     """The joint-space inertia matrix M(q), whole and symmetric, by the composite-rigid-body algorithm.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays for constants that were declared when the model was built, by name.
 
     Returns:
         M, shape (…, nv, nv).
@@ -194,38 +147,27 @@ def mass_matrix(model: Model, q: Any, *, out: np.ndarray | None = None, paramete
     >>> fw.mass_matrix(fw.robots.pendulum(length=2.0), [0.3])
     array([[4.]])
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["mass_matrix"](q)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     return evaluate(MASS_MATRIX, model, {"q": q}, out, (), parameters)[0]
 
 
+@documented
 def hybrid_dynamics(
     model: Model,
-    q: Any,
-    v: Any,
-    tau: Any,
-    a: Any,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    a: ArrayLike,
     prescribed: Iterable[str],
-    f_ext: Any = None,
+    f_ext: ArrayLike | None = None,
     *,
     parameters: Parameters = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Forces and accelerations when some joints are moved as prescribed and the others by given forces.
 
     Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
         tau: joint forces [N m or N], shape (…, nv); ignored where the acceleration is prescribed.
         a: accelerations, shape (…, nv); ignored where it is not prescribed.
         prescribed: names of the joints whose acceleration is given; of a mimic joint, that of its leader.
-        f_ext: wrench [force; moment] on each body, in its frame at its origin, shape (…, nb+1, 6).
-        parameters: arrays for constants that were declared when the model was built, by name.
 
     Returns:
         `(tau, a)`, all of them, shape (…, nv) each: what the prescribed joints need, how the others move.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, divides, evaluate, flat, run
+from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, divides, evaluate, flat
+from featherweight.dynamics.fast_path import fast_path
 from featherweight.model import Model, Tree
-
-Parameters = Mapping[str, Any] | None
 
 
 def _inverse(model: Model, tree: Tree, x: Scalars) -> Results:
@@ -60,16 +57,11 @@ CORIOLIS_MATRIX = Quantity("coriolis_matrix", ("q", "v"), lambda model: [(model.
 PASSIVE_FORCE = Quantity("passive_force", ("q", "v"), lambda model: [(model.nv,)], _passive)
 
 
+@fast_path(MASS_MATRIX_INVERSE)
 def mass_matrix_inverse(
-    model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """The inverse M(q)⁻¹ of the mass matrix, whole and symmetric, by its sparse factors M = Lᵀ D L.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         M⁻¹, shape (…, nv, nv).
@@ -78,27 +70,17 @@ def mass_matrix_inverse(
     >>> fw.mass_matrix_inverse(fw.robots.pendulum(length=2.0), [0.3])
     array([[0.25]])
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["mass_matrix_inverse"](q)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     return evaluate(MASS_MATRIX_INVERSE, model, {"q": q}, out, (), parameters)[0]
 
 
+@fast_path(SOLVE_MASS_MATRIX)
 def solve_mass_matrix(
-    model: Model, q: Any, b: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """M(q)⁻¹ b, without forming M: the acceleration that forces b give a robot at rest without gravity.
 
     Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
         b: right-hand side, shape (…, nv).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         M⁻¹ b, shape (…, nv).
@@ -107,49 +89,26 @@ def solve_mass_matrix(
     >>> fw.solve_mass_matrix(fw.robots.pendulum(length=2.0), [0.3], [1.0])
     array([0.25])
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["solve_mass_matrix"](q, b)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     return evaluate(SOLVE_MASS_MATRIX, model, {"q": q, "b": b}, out, (), parameters)[0]
 
 
+@fast_path(BIAS_FORCE)
 def bias_force(
-    model: Model, q: Any, v: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """Forces c(q, v) = C v + g that hold the robot at zero acceleration.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         c [N m or N], shape (…, nv).
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["bias_force"](q, v)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     return evaluate(BIAS_FORCE, model, {"q": q, "v": v}, out, (), parameters)[0]
 
 
-def gravity_force(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
+@fast_path(GRAVITY_FORCE)
+def gravity_force(
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
     """Forces g(q) that hold the robot still against gravity.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         g [N m or N], shape (…, nv).
@@ -158,49 +117,30 @@ def gravity_force(model: Model, q: Any, *, out: np.ndarray | None = None, parame
     >>> fw.gravity_force(fw.robots.pendulum(), [0.0])  # hanging
     array([0.])
     """
-    return run(GRAVITY_FORCE, model, (q,), out, parameters)
+    return evaluate(GRAVITY_FORCE, model, {"q": q}, out, (), parameters)[0]
 
 
+@fast_path(CORIOLIS_MATRIX)
 def coriolis_matrix(
-    model: Model, q: Any, v: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """The Coriolis matrix C(q, v): C v + g = c, and dM/dt - 2C is skew-symmetric.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         C, shape (…, nv, nv).
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["coriolis_matrix"](q, v)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     return evaluate(CORIOLIS_MATRIX, model, {"q": q, "v": v}, out, (), parameters)[0]
 
 
+@fast_path(PASSIVE_FORCE)
 def passive_force(
-    model: Model, q: Any, v: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """Forces of the joints themselves: -damping v - friction sgn v - stiffness (q ⊖ rest).
 
     The other functions describe the rigid bodies with armature and rotors only; a simulator adds these.
 
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
-
     Returns:
         Forces [N m or N], shape (…, nv).
     """
-    return run(PASSIVE_FORCE, model, (q, v), out, parameters)
+    return evaluate(PASSIVE_FORCE, model, {"q": q, "v": v}, out, (), parameters)[0]

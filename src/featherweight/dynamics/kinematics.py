@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import NO_FAST_PATH, Quantity, Results, Scalars, as_columns, evaluate, linear_first
+from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, as_columns, evaluate, linear_first
+from featherweight.dynamics.fast_path import fast_path
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force, Motion, Transform, Vector
-
-Parameters = Mapping[str, Any] | None
 
 
 class Poses(NamedTuple):
@@ -85,9 +84,8 @@ def _wrench_on(model: Model, tree: Tree, x: Scalars, frame: str, in_: str) -> Re
     body, X = frame_on(model, tree, frame)
     X_0b, _, _ = algorithms.body_motion(tree, body, x["q"], [0] * tree.nv, [0] * tree.nv)
     given = Force(Vector(*x["wrench"][3:]), Vector(*x["wrench"][:3]))
-    felt = linear_first(X.back(algorithms.force_seen_from(in_, X @ X_0b, given)))
     rows = [[0.0] * 6 for _ in tree.parent]
-    rows[body] = felt
+    rows[body] = linear_first(X.back(algorithms.force_seen_from(in_, X @ X_0b, given)))
     return [[e for row in rows for e in row]], []
 
 
@@ -112,13 +110,9 @@ def _frame(model: Any, frame: Any) -> str:
     return model.frame(frame).name
 
 
-def forward_kinematics(model: Model, q: Any, *, parameters: Parameters = None) -> Poses:
+@fast_path(FORWARD_KINEMATICS, returned=Poses._make)
+def forward_kinematics(model: Model, q: ArrayLike, *, parameters: Parameters = None) -> Poses:
     """Poses of all bodies in the world; body 0 is the world itself.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         `rotation` (…, nb+1, 3, 3), body to world, and `position` (…, nb+1, 3) [m].
@@ -128,24 +122,12 @@ def forward_kinematics(model: Model, q: Any, *, parameters: Parameters = None) -
     >>> float(poses.position[2, 2])  # height of the second joint
     -1.0
     """
-    if parameters is None:
-        try:
-            result = model.cache.entries["forward_kinematics"](q)
-            if result is not None:
-                return Poses(*result)
-        except NO_FAST_PATH:
-            pass
     return Poses(*evaluate(FORWARD_KINEMATICS, model, {"q": q}, None, (), parameters))
 
 
-def frame_pose(model: Model, q: Any, frame: str, *, parameters: Parameters = None) -> Pose:
+@fast_path(FRAME_POSE, returned=Pose._make)
+def frame_pose(model: Model, q: ArrayLike, frame: str, *, parameters: Parameters = None) -> Pose:
     """Pose of one frame in the world.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        frame: name of a link, joint or contact point.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         `rotation` (…, 3, 3), frame to world, and `position` (…, 3) [m].
@@ -154,29 +136,20 @@ def frame_pose(model: Model, q: Any, frame: str, *, parameters: Parameters = Non
     >>> float(fw.frame_pose(fw.robots.double_pendulum(), [0.0, 0.0], "elbow").position[2])
     -1.0
     """
-    if parameters is None:
-        try:
-            result = model.cache.entries["frame_pose"][frame](q)
-            if result is not None:
-                return Pose(*result)
-        except NO_FAST_PATH:
-            pass
     return Pose(*evaluate(FRAME_POSE, model, {"q": q}, None, (_frame(model, frame),), parameters))
 
 
+@fast_path(JACOBIAN)
 def jacobian(
-    model: Model, q: Any, frame: str, in_: str = "body", *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model,
+    q: ArrayLike,
+    frame: str,
+    in_: str = "body",
+    *,
+    out: np.ndarray | None = None,
+    parameters: Parameters = None,
 ) -> np.ndarray:
     """The Jacobian of a frame: J v is its velocity [linear; angular].
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        frame: name of a link, joint or contact point.
-        in_: coordinates of the result: "body" (the frame's own), "world" (at the world's origin) or
-            "world_aligned" (at the frame's origin, in the world's axes).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         J, shape (…, 6, nv), rows linear then angular.
@@ -185,21 +158,15 @@ def jacobian(
     >>> fw.jacobian(fw.robots.cartpole(), [0.0, 0.0], "pole")[0]  # the pole's joint moves with the cart
     array([1., 0.])
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["jacobian"][frame][in_](q)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     options = (_frame(model, frame), coordinates(in_))
     return evaluate(JACOBIAN, model, {"q": q}, out, options, parameters)[0]
 
 
+@fast_path(JACOBIAN_DOT)
 def jacobian_dot(
     model: Model,
-    q: Any,
-    v: Any,
+    q: ArrayLike,
+    v: ArrayLike,
     frame: str,
     in_: str = "body",
     *,
@@ -208,34 +175,18 @@ def jacobian_dot(
 ) -> np.ndarray:
     """The rate dJ/dt of a frame's Jacobian: the rate of its velocity is J v̇ + (dJ/dt) v.
 
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        frame: name of a link, joint or contact point.
-        in_: coordinates of the result: "body" (the frame's own), "world" (at the world's origin) or
-            "world_aligned" (at the frame's origin, in the world's axes).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
-
     Returns:
         dJ/dt, shape (…, 6, nv), rows linear then angular.
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["jacobian_dot"][frame][in_](q, v)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     options = (_frame(model, frame), coordinates(in_))
     return evaluate(JACOBIAN_DOT, model, {"q": q, "v": v}, out, options, parameters)[0]
 
 
+@fast_path(BODY_VELOCITY)
 def body_velocity(
     model: Model,
-    q: Any,
-    v: Any,
+    q: ArrayLike,
+    v: ArrayLike,
     frame: str,
     in_: str = "body",
     *,
@@ -244,16 +195,6 @@ def body_velocity(
 ) -> np.ndarray:
     """Velocity [linear; angular] of a frame.
 
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        frame: name of a link, joint or contact point.
-        in_: coordinates of the result: "body" (the frame's own), "world" (at the world's origin) or
-            "world_aligned" (at the frame's origin, in the world's axes).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
-
     Returns:
         The velocity [m/s, rad/s], shape (…, 6).
 
@@ -261,22 +202,16 @@ def body_velocity(
     >>> fw.body_velocity(fw.robots.pendulum(), [0.0], [2.0], "bob")[3:]
     array([0., 2., 0.])
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["body_velocity"][frame][in_](q, v)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     options = (_frame(model, frame), coordinates(in_))
     return evaluate(BODY_VELOCITY, model, {"q": q, "v": v}, out, options, parameters)[0]
 
 
+@fast_path(BODY_ACCELERATION)
 def body_acceleration(
     model: Model,
-    q: Any,
-    v: Any,
-    a: Any,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
     frame: str,
     in_: str = "body",
     classical: bool = False,
@@ -290,36 +225,21 @@ def body_acceleration(
     the acceleration of the point at the origin: that plus ω × v.
 
     Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        a: acceleration, shape (…, nv).
-        frame: name of a link, joint or contact point.
-        in_: coordinates of the result: "body" (the frame's own), "world" (at the world's origin) or
-            "world_aligned" (at the frame's origin, in the world's axes).
         classical: the acceleration of the point, not the spatial one.
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         The acceleration [m/s², rad/s²], shape (…, 6).
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["body_acceleration"][frame][in_][classical](q, v, a)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     options = (_frame(model, frame), coordinates(in_), bool(classical))
     return evaluate(BODY_ACCELERATION, model, {"q": q, "v": v, "a": a}, out, options, parameters)[0]
 
 
+@fast_path(WRENCH_ON)
 def wrench_on(
     model: Model,
-    q: Any,
+    q: ArrayLike,
     frame: str,
-    wrench: Any,
+    wrench: ArrayLike,
     in_: str = "world_aligned",
     *,
     out: np.ndarray | None = None,
@@ -328,14 +248,9 @@ def wrench_on(
     """The array `f_ext` for a wrench that acts at a frame.
 
     Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        frame: name of a link, joint or contact point.
         wrench: [force; moment] at the frame [N, N m], shape (…, 6).
         in_: coordinates of the wrench: "body" (the frame's own), "world" (at the world's origin) or
             "world_aligned" (at the frame's origin, in the world's axes).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         Wrenches on all bodies, in their frames, shape (…, nb+1, 6); add several for several frames.
@@ -346,12 +261,5 @@ def wrench_on(
     >>> fw.forward_dynamics(pendulum, [0.0], [0.0], [0.0], push)
     array([3.])
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["wrench_on"][frame][in_](q, wrench)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     options = (_frame(model, frame), coordinates(in_))
     return evaluate(WRENCH_ON, model, {"q": q, "wrench": wrench}, out, options, parameters)[0]

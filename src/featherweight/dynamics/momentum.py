@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight import algorithms
-from featherweight.dynamics.evaluate import (
-    NO_FAST_PATH,
-    Quantity,
-    Results,
-    Scalars,
-    as_columns,
-    evaluate,
-    linear_first,
-    run,
-)
+from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, as_columns, evaluate, linear_first
+from featherweight.dynamics.fast_path import fast_path
 from featherweight.model import Model, Tree
 
-Parameters = Mapping[str, Any] | None
+
+def _number(energy: np.ndarray) -> np.ndarray:
+    """A number for one state, not an array without axes."""
+    return energy[()]
 
 
 def _centroidal(model: Model, tree: Tree, x: Scalars) -> Results:
@@ -67,17 +60,11 @@ CENTROIDAL_BIAS = Quantity(
 )
 
 
+@fast_path(KINETIC_ENERGY, returned=_number)
 def kinetic_energy(
-    model: Model, q: Any, v: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """Kinetic energy ½ vᵀ M v, with armature and rotors.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         Energy [J], shape (…).
@@ -86,19 +73,14 @@ def kinetic_energy(
     >>> float(fw.kinetic_energy(fw.robots.pendulum(), [0.3], [2.0]))  # ½ m (l q̇)²
     2.0
     """
-    return run(KINETIC_ENERGY, model, (q, v), out, parameters)[()]
+    return _number(evaluate(KINETIC_ENERGY, model, {"q": q, "v": v}, out, (), parameters)[0])
 
 
+@fast_path(POTENTIAL_ENERGY, returned=_number)
 def potential_energy(
-    model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """Potential energy of gravity, zero at the world's origin, and of the joints' springs.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         Energy [J], shape (…).
@@ -107,17 +89,14 @@ def potential_energy(
     >>> float(fw.potential_energy(fw.robots.pendulum(), [0.0]))  # -m g l
     -9.81
     """
-    return run(POTENTIAL_ENERGY, model, (q,), out, parameters)[()]
+    return _number(evaluate(POTENTIAL_ENERGY, model, {"q": q}, out, (), parameters)[0])
 
 
-def center_of_mass(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
+@fast_path(CENTER_OF_MASS)
+def center_of_mass(
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
     """Centre of mass of all moving bodies, in the world.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         Position [m], shape (…, 3).
@@ -126,79 +105,52 @@ def center_of_mass(model: Model, q: Any, *, out: np.ndarray | None = None, param
     >>> float(fw.center_of_mass(fw.robots.pendulum(), [0.0])[2])
     -1.0
     """
-    return run(CENTER_OF_MASS, model, (q,), out, parameters)
+    return evaluate(CENTER_OF_MASS, model, {"q": q}, out, (), parameters)[0]
 
 
-def com_jacobian(model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None) -> np.ndarray:
+@fast_path(COM_JACOBIAN)
+def com_jacobian(
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
+) -> np.ndarray:
     """Jacobian of the centre of mass: its velocity in the world is J v.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         J, shape (…, 3, nv).
     """
-    return run(COM_JACOBIAN, model, (q,), out, parameters)
+    return evaluate(COM_JACOBIAN, model, {"q": q}, out, (), parameters)[0]
 
 
+@fast_path(MOMENTUM)
 def momentum(
-    model: Model, q: Any, v: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """Momentum [linear; angular] of the whole robot about the world's origin, in its axes.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         Momentum [kg m/s, kg m²/s], shape (…, 6).
     """
-    return run(MOMENTUM, model, (q, v), out, parameters)
+    return evaluate(MOMENTUM, model, {"q": q, "v": v}, out, (), parameters)[0]
 
 
+@fast_path(CENTROIDAL_MOMENTUM_MATRIX)
 def centroidal_momentum_matrix(
-    model: Model, q: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """The matrix A(q): A v is the momentum [linear; angular] about the centre of mass, in the world's axes.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         A, shape (…, 6, nv).
     """
-    if out is None and parameters is None:
-        try:
-            result = model.cache.entries["centroidal_momentum_matrix"](q)
-            if result is not None:
-                return result
-        except NO_FAST_PATH:
-            pass
     return evaluate(CENTROIDAL_MOMENTUM_MATRIX, model, {"q": q}, out, (), parameters)[0]
 
 
+@fast_path(CENTROIDAL_BIAS)
 def centroidal_bias(
-    model: Model, q: Any, v: Any, *, out: np.ndarray | None = None, parameters: Parameters = None
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None, parameters: Parameters = None
 ) -> np.ndarray:
     """(dA/dt) v: the rate of the centroidal momentum at zero acceleration.
-
-    Args:
-        model: the robot.
-        q: configuration, shape (…, nq).
-        v: velocity, shape (…, nv).
-        out: array for the result; what it holds after an error is undefined.
-        parameters: arrays (…) for constants that were declared when the model was built, by name.
 
     Returns:
         Rate [N, N m], linear first, shape (…, 6).
     """
-    return run(CENTROIDAL_BIAS, model, (q, v), out, parameters)
+    return evaluate(CENTROIDAL_BIAS, model, {"q": q, "v": v}, out, (), parameters)[0]
