@@ -1,4 +1,4 @@
-"""Passes over a tree that are woven together: the same numbers, in fewer and larger pieces; and long chains."""
+"""Fused passes over a tree: the same numbers, in fewer and larger pieces; and long chains."""
 
 import numpy as np
 import pytest
@@ -28,10 +28,10 @@ def passes(x, tree, backward_first):
     return [total, square, *double]
 
 
-def kernel(woven, backward_first=False):
+def kernel(fused, backward_first=False):
     def function(scalars, lift, mark):
         tree = MODEL.over(lift, mark)
-        return [passes(scalars[0], tree.woven() if woven else tree, backward_first)], 0
+        return [passes(scalars[0], tree.fused_passes() if fused else tree, backward_first)], 0
 
     return Kernel("test", [Argument("x", (6,), "n")], [(8,)], function, lambda _: "")
 
@@ -39,15 +39,15 @@ def kernel(woven, backward_first=False):
 def test_woven_passes_give_the_same_numbers():
     x = np.random.default_rng(0).normal(size=(5, 6))
     expected = np.array([passes(list(row), MODEL.over(float, lambda: None), False) for row in x])
-    for woven in (False, True):
-        assert np.allclose(kernel(woven)(x)[0], expected, rtol=1e-14, atol=1e-14)
+    for fused in (False, True):
+        assert np.allclose(kernel(fused)(x)[0], expected, rtol=1e-14, atol=1e-14)
 
 
 def test_passes_that_wait_for_each_other_cannot_be_woven():
     x = np.ones(6)
-    kernel(woven=False, backward_first=True)(x)
+    kernel(fused=False, backward_first=True)(x)
     with pytest.raises(RuntimeError, match="need each other"):
-        kernel(woven=True, backward_first=True)(x)
+        kernel(fused=True, backward_first=True)(x)
 
 
 @pytest.mark.parametrize("method", [SemiImplicit(), Variational()])

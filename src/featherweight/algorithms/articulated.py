@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.algorithms.joined import joined_bodies
+from featherweight.algorithms.aggregated import aggregated_bodies
 from featherweight.algorithms.linear import Factored, combine, factor, is_zero
 from featherweight.model import Tree, TreeJoint
 from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
@@ -50,8 +50,8 @@ class ArticulatedTree:
 def articulated_bodies(tree: Tree, q: Sequence[Any], *, pushed: bool = True) -> ArticulatedTree:
     """The inward pass of the articulated-body algorithm for inertias alone; for forces at the joints, or also for
     bodies that are pushed."""
-    if tree.unjoined is not None:
-        return ArticulatedTree(*joined_bodies(tree, tree.unjoined, q, pushed))
+    if tree.spanning_tree is not None:
+        return ArticulatedTree(*aggregated_bodies(tree, tree.spanning_tree, q, pushed))
     X, S, U, D = (tree.per_body() for _ in range(4))
     IA = [I.articulated for I in tree.I]
     for i, _, joint in tree.outward():
@@ -60,11 +60,11 @@ def articulated_bodies(tree: Tree, q: Sequence[Any], *, pushed: bool = True) -> 
     for i, parent, joint in tree.inward():
         U[i], D[i] = joint_inertia(IA[i], S[i], joint)
         if parent > 0:
-            IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], S[i], U[i], D[i], joint)
+            IA[parent] = IA[parent] + propagated_inertia(IA[i], X[i], S[i], U[i], D[i], joint)
     return ArticulatedTree(X, S, U, D, IA, X, S)
 
 
-def felt_beyond(
+def inertia_through_joint(
     IA: ArticulatedInertia, S: Sequence[Motion], U: Sequence[Force], D: Factored, joint: TreeJoint
 ) -> ArticulatedInertia:
     """I^a = I^A - U D⁻¹ Uᵀ: what is left of a body's inertia across its free joint. Along the joint nothing is left,
@@ -76,7 +76,7 @@ def felt_beyond(
     return Ia
 
 
-def felt_by_parent(
+def propagated_inertia(
     IA: ArticulatedInertia,
     X: Transform,
     S: Sequence[Motion],
@@ -86,6 +86,6 @@ def felt_by_parent(
 ) -> ArticulatedInertia:
     """Xᵀ I^a X, in the parent's coordinates, where a rotor is."""
     if joint.spin is None:
-        return felt_beyond(IA, S, U, D, joint).seen_through(X)
+        return inertia_through_joint(IA, S, U, D, joint).seen_through(X)
     U_parent = parent_columns(X, U, joint)
     return IA.seen_through(X).minus_outer(D.right_divide(U_parent), U_parent)

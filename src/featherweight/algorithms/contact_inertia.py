@@ -14,7 +14,7 @@ from typing import Any
 from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies, handed_on
 from featherweight.algorithms.jacobian import force_seen_from
 from featherweight.algorithms.linear import Factored, combine, factor
-from featherweight.model import Tree, joined
+from featherweight.model import Tree, aggregated
 from featherweight.spatial import Force, Matrix, Motion, Transform, Vector
 
 
@@ -79,7 +79,7 @@ def force_at(X_0: Transform, position: Vector, f: Vector) -> Force:
 
 def delassus(tree: Tree, q: Sequence[Any], points: Sequence[tuple[int, Vector]]) -> list[list[Any]]:
     """G = J M⁻¹ Jᵀ for points (body, position), three rows a point, in the world's axes."""
-    tree = joined(tree)
+    tree = aggregated(tree)
     bodies = articulated_bodies(tree, q)
     forces = [
         (body, force_at(pose(tree, bodies, body), position, e)) for body, position in points for e in Matrix.identity()
@@ -91,7 +91,7 @@ def operational_inertia(
     tree: Tree, q: Sequence[Any], frames: Sequence[tuple[int, Transform]], in_: str
 ) -> tuple[list[list[Any]], Factored, list[Any]]:
     """Λ = (J M⁻¹ Jᵀ)⁻¹ for frames (body, X_frame), six rows a frame, linear first; the factors and diagonal of Λ⁻¹."""
-    tree = joined(tree)
+    tree = aggregated(tree)
     bodies = articulated_bodies(tree, q)
     units = [Force(Vector.zero(), e) for e in Matrix.identity()] + [Force(e, Vector.zero()) for e in Matrix.identity()]
     forces = []
@@ -107,7 +107,7 @@ def operational_inertia(
 
 def contact_inertia_inverse(tree: Tree, q: Sequence[Any], body: int, position: Vector, direction: Vector) -> Any:
     """1/Λ [1/kg]: acceleration of a point along a direction, for a unit force along it."""
-    tree = joined(tree)
+    tree = aggregated(tree)
     bodies = articulated_bodies(tree, q)
     F = force_at(pose(tree, bodies, body), position, direction)
     return inverse_inertia(tree, bodies, [(body, F)])[0][0][0]
@@ -115,7 +115,7 @@ def contact_inertia_inverse(tree: Tree, q: Sequence[Any], body: int, position: V
 
 def unit_force_response(tree: Tree, q: Sequence[Any], body: int, position: Vector, direction: Vector) -> list[Any]:
     """M⁻¹ Jᵀ n for a point of a body: the force towards the root, then one outward pass over all joints."""
-    tree = joined(tree)
+    tree = aggregated(tree)
     bodies = articulated_bodies(tree, q)
     y = push(tree, bodies, body, force_at(pose(tree, bodies, body), position, direction)).y
     return response(tree, bodies, by_body(tree, [y.get(d, 0) for d in range(tree.nv)]))
@@ -155,8 +155,8 @@ def answers_and_forces(
             for j in own:
                 pushes[j] = pushes[j] + p[j] if j in pushes else p[j]
             for j, push in pushes.items():
-                felt = bodies.X[j].back(push)
-                p[parent] = felt if p[parent] is None else p[parent] + felt
+                at_parent = bodies.X[j].back(push)
+                p[parent] = at_parent if p[parent] is None else p[parent] + at_parent
             if joint.spin is not None:
                 p[parent] = p[parent] + joint.spin * y[joint.v.start]
     return y, at_joints
@@ -180,15 +180,15 @@ def response_and_drag(
     a: list[Any] = [0] * tree.nv
     drag: list[Any] = [0] * tree.nv
     A = tree.per_body(Motion.zero() if world is None else world)
-    bodies_on, apart = tree.bodies_on(), tree.unjoined or tree
+    bodies_on, spanning = tree.bodies_on(), tree.spanning_tree or tree
     for i, parent, joint in tree.outward():
-        A_rigid = bodies.X_own[i] @ A[apart.parent[i]]
+        A_rigid = bodies.X_own[i] @ A[spanning.parent[i]]
         if i == bodies_on[joint.v.start][0]:  # others on the same joint go along
-            felt = [A_rigid.dot(U) for U in bodies.U[i]]
+            own_drag = [A_rigid.dot(U) for U in bodies.U[i]]
             if joint.spin is not None:
-                felt[0] = felt[0] + A[parent].dot(joint.spin)
-            answer = y.get(i, [0] * len(felt))
-            drag[joint.v] = felt
-            a[joint.v] = [y - x for y, x in zip(answer, bodies.D[i].solve(felt), strict=True)]
-        A[i] = A_rigid + combine(bodies.S_own[i], a[apart.joints[i].v])
+                own_drag[0] = own_drag[0] + A[parent].dot(joint.spin)
+            answer = y.get(i, [0] * len(own_drag))
+            drag[joint.v] = own_drag
+            a[joint.v] = [y - x for y, x in zip(answer, bodies.D[i].solve(own_drag), strict=True)]
+        A[i] = A_rigid + combine(bodies.S_own[i], a[spanning.joints[i].v])
     return a, drag

@@ -18,7 +18,7 @@ from featherweight.algorithms.contact_inertia import (
     response_and_drag,
 )
 from featherweight.algorithms.inverse_dynamics import inverse_dynamics
-from featherweight.model import Tree, joined
+from featherweight.model import Tree, aggregated
 from featherweight.scalar import where
 from featherweight.spatial import Force
 
@@ -28,7 +28,7 @@ def coupled_forward_dynamics(
 ) -> tuple[list[Any], list[Any]]:
     """q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext) without forming M, and the pivots of the inertias felt at the joints."""
     bias, _ = inverse_dynamics(tree, q, v, [0] * tree.nv, f_ext)
-    tree = joined(tree)
+    tree = aggregated(tree)
     bodies = articulated_bodies(tree, q, pushed=False)
     y = joint_answers(tree, bodies, [t - b for t, b in zip(tau, bias, strict=True)])
     pivots = [pivot for on_joint in tree.bodies_on().values() for pivot in bodies.D[on_joint[0]].d]
@@ -56,7 +56,7 @@ def coupled_hybrid_dynamics(
     leaders = {i: given[joint.v.start] for i, joint in enumerate(tree.joints) if i and joint.v.start in given}
     first = [where(given[d], a[d], 0) if d in given else 0 for d in range(tree.nv)]
     held, _ = inverse_dynamics(tree, q, v, first, f_ext)  # τ if nothing else accelerates
-    whole = joined(tree.held(leaders))
+    whole = aggregated(tree.held(leaders))
     bodies = articulated_bodies(whole, q, pushed=False)
     y, t = answers_and_forces(whole, bodies, [t - b for t, b in zip(tau, held, strict=True)])
     answer, drag = response_and_drag(whole, bodies, by_body(whole, y))

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featherweight.algorithms.articulated import felt_beyond, felt_by_parent, joint_inertia, parent_columns
+from featherweight.algorithms.articulated import (
+    inertia_through_joint,
+    joint_inertia,
+    parent_columns,
+    propagated_inertia,
+)
 from featherweight.algorithms.linear import Factored, combine
 from featherweight.model import Tree
 from featherweight.spatial import Force, Motion
@@ -38,7 +43,7 @@ def forward_dynamics(
         if parent == 0:
             continue
         if joint.spin is None:
-            Ia = felt_beyond(IA[i], S[i], U[i], D[i], joint)  # I^a = I^A - U D⁻¹ Uᵀ
+            Ia = inertia_through_joint(IA[i], S[i], U[i], D[i], joint)  # I^a = I^A - U D⁻¹ Uᵀ
             pa = pA[i] + Ia @ c[i] + combine(U[i], D[i].solve(u[i]))  # p^a = p^A + I^a c + U D⁻¹ u
             IA[parent] = IA[parent] + Ia.seen_through(X[i])
             pA[parent] = pA[parent] + X[i].back(pa)
@@ -46,7 +51,7 @@ def forward_dynamics(
             free = D[i].solve([u_k - c[i].dot(U_k) for u_k, U_k in zip(u[i], U[i], strict=True)])
             gyroscopic = V[parent].cross_force(joint.spin * v[joint.v.start])
             pa = X[i].back(pA[i] + IA[i] @ c[i]) + combine(parent_columns(X[i], U[i], joint), free)
-            IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], S[i], U[i], D[i], joint)
+            IA[parent] = IA[parent] + propagated_inertia(IA[i], X[i], S[i], U[i], D[i], joint)
             pA[parent] = pA[parent] + pa + gyroscopic
 
     # outward: accelerations

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from featherweight.algorithms.articulated import felt_beyond, felt_by_parent, joint_inertia, parent_columns
+from featherweight.algorithms.articulated import (
+    inertia_through_joint,
+    joint_inertia,
+    parent_columns,
+    propagated_inertia,
+)
 from featherweight.algorithms.linear import Factored, combine
 from featherweight.model import Tree
 from featherweight.scalar import where
@@ -52,7 +57,7 @@ def hybrid_dynamics(
         if parent == 0:
             continue
         if joint.spin is None:
-            Ia = felt_beyond(IA[i], S[i], U[i], D[i], joint)
+            Ia = inertia_through_joint(IA[i], S[i], U[i], D[i], joint)
             pa = pA[i] + Ia @ c[i] + combine(U[i], answer(i, u[i]))
             IA[parent] = IA[parent] + Ia.seen_through(X[i])
             pA[parent] = pA[parent] + X[i].back(pa)
@@ -60,7 +65,7 @@ def hybrid_dynamics(
             own = answer(i, [u_k - c[i].dot(U_k) for u_k, U_k in zip(u[i], U[i], strict=True)])
             gyroscopic = V[parent].cross_force(joint.spin * v[joint.v.start])
             pa = X[i].back(pA[i] + IA[i] @ c[i]) + combine(parent_columns(X[i], U[i], joint), own)
-            IA[parent] = IA[parent] + felt_by_parent(IA[i], X[i], S[i], U[i], D[i], joint)
+            IA[parent] = IA[parent] + propagated_inertia(IA[i], X[i], S[i], U[i], D[i], joint)
             pA[parent] = pA[parent] + pa + gyroscopic
 
     # outward: accelerations, and the forces that prescribed ones take

@@ -43,11 +43,11 @@ def composite_bodies(tree: Tree, q: Sequence[Any]) -> tuple[list[RigidInertia], 
     I_c = list(tree.I)
     whole = RigidInertia.zero()
     for i, parent, joint in tree.inward():
-        felt = I_c[i].seen_through(joint.transform(q) @ tree.X_tree[i])
+        I_parent = I_c[i].seen_through(joint.transform(q) @ tree.X_tree[i])
         if parent > 0:
-            I_c[parent] = I_c[parent] + felt
+            I_c[parent] = I_c[parent] + I_parent
         else:
-            whole = whole + felt
+            whole = whole + I_parent
     return I_c, whole
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies
-from featherweight.model import Tree, joined
+from featherweight.model import Tree, aggregated
 from featherweight.model.regularity import DIGITS, carried
 from featherweight.scalar import where
 
@@ -17,7 +17,7 @@ def pivots(tree: Tree, q: Sequence[Any], prescribed: Collection[int] = ()) -> li
     """Of each coordinate: the body it moves, its pivot D, and the size of the inertias that D is a difference of. Those
     of joints that move as prescribed, by body, are left out. Dynamics computes the same D: compiled together they are
     one."""
-    whole = joined(tree.held(dict.fromkeys(prescribed, True)))
+    whole = aggregated(tree.held(dict.fromkeys(prescribed, True)))
     bodies = articulated_bodies(whole, q)
     given = {d for i in prescribed for d in tree.joints[i].dofs}
     return _beside(whole, bodies, _handed_over(whole, bodies), given)
@@ -25,7 +25,7 @@ def pivots(tree: Tree, q: Sequence[Any], prescribed: Collection[int] = ()) -> li
 
 def pivots_of_matrix(tree: Tree, q: Sequence[Any]) -> list[Pivot]:
     """The same for who factors M itself, whose entries are inertias of composite bodies."""
-    whole = joined(tree)
+    whole = aggregated(tree)
     return _beside(whole, articulated_bodies(whole, q), carried(tree.parent, tree.X_tree, tree.I), ())
 
 

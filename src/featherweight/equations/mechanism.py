@@ -168,7 +168,7 @@ class Mechanism:
             if turn is not None and before is not None and one == X.E and before.axis == turn.axis:
                 # parallel to the joint before: one rotation by the sum of both angles
                 turn = _Turn(turn.axis, before.angle + turn.angle, before.mount)
-                R = before.mount @ joint.joint.transform([turn.angle]).E.T.lift(sparse)
+                R = before.mount @ joint.kind.transform([turn.angle]).E.T.lift(sparse)
             else:
                 R = mount @ own.E.T
             turns.append(turn)
@@ -224,7 +224,7 @@ def _turn(joint: TreeJoint, q: Sequence[Symbol], mount: Matrix, X: Transform) ->
         return None
     axis = columns[0].angular
     straight = all(not x.free_symbols for x in axis) and sympy.expand(axis.dot(axis)) == 1
-    at_zero = joint.joint.transform([S.Zero])
+    at_zero = joint.kind.transform([S.Zero])
     return _Turn(axis, q[joint.q.start], mount) if straight and Matrix.identity() == at_zero.E else None
 
 

@@ -1,14 +1,16 @@
 """The frozen model of a robot, and the builder that makes one."""
 
+from featherweight.model.aggregated import aggregated
 from featherweight.model.builder import Builder
 from featherweight.model.inertia import Inertia
-from featherweight.model.joined import joined
 from featherweight.model.layouts import PinocchioMaps, joints_named
 from featherweight.model.model import Model
 from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo
 from featherweight.model.placement import Placement
 from featherweight.model.properties import Limits, Rotor
 from featherweight.model.tree import Tree, TreeJoint
+
+joined = aggregated  # the name that contact and integrators use
 
 __all__ = [
     "BodyInfo",
@@ -25,6 +27,7 @@ __all__ = [
     "Rotor",
     "Tree",
     "TreeJoint",
+    "aggregated",
     "joined",
     "joints_named",
 ]

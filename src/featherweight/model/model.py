@@ -19,7 +19,8 @@ from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
 from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
 from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Part
 from featherweight.model.symbols import is_symbolic, symbols_of, with_values
-from featherweight.model.tree import Tree, TreeJoint
+from featherweight.model.tree import Tree
+from featherweight.model.tree_joint import TreeJoint
 from featherweight.spatial import Force, RigidInertia, Transform, Vector
 
 FOR_PEOPLE = ("notes", "description")  # fields that say where the others come from

@@ -13,7 +13,7 @@ from featherweight.model import Tree
 from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
 
 
-class Felt:
+class JointInertia:
     """What a joint feels of the bodies on it: D = Σ Sᵀ I^A S, and in the frame of its base U = Σ Xᵀ I^A S, Σ Xᵀ I^A X;
     composite bodies make it cheap (RBDA, section 6.2).
 
@@ -28,10 +28,10 @@ class Felt:
         self.held: list[Any] = [False] * n
         self.inertias: list[ArticulatedInertia] = []
 
-    def add_axis(self, k: int, p: Force, way: Sequence[tuple[Transform, Sequence[Motion], int]]) -> None:
+    def add_axis(self, k: int, p: Force, path: Sequence[tuple[Transform, Sequence[Motion], int]]) -> None:
         """An axis of coordinate k, and the force p = I^C s that moves all beyond it; the way to the base: transform,
         axes and first coordinate of each body, the axis' own first."""
-        for n, (X, S, first) in enumerate(way):
+        for n, (X, S, first) in enumerate(path):
             for c, s in enumerate(S, first):
                 if n > 0 or c <= k:
                     high, low = max(k, c), min(k, c)
@@ -49,7 +49,7 @@ class Felt:
             self.D[high][low] = self.D[high][low] + s.dot(spin) * (2 if k == c else 1)
 
 
-def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any], pushed: bool) -> tuple[list[Any], ...]:
+def aggregated_bodies(tree: Tree, spanning: Tree, q: Sequence[Any], pushed: bool) -> tuple[list[Any], ...]:
     """X, S, U, D and I^A by body: X and S from the base of the joint, D of the joint, U of it as seen from the body;
     then X and S from the body that carries it on the same joint. If no body is to be pushed by forces, U is known for
     the first of the bodies on a joint alone.
@@ -61,7 +61,7 @@ def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any], pushed: bool) ->
     IA = [I.articulated for I in tree.I]
 
     # outward: where each body is on its joint, and how it moves with all coordinates of the joint
-    for i, carrier, joint in unjoined.outward():
+    for i, carrier, joint in spanning.outward():
         whole = tree.joints[i].v
         X_own[i], S_own[i] = joint.transform(q) @ tree.X_tree[i], joint.subspace(q)
         X[i], axes = X_own[i], [still] * (whole.stop - whole.start)
@@ -72,15 +72,15 @@ def joined_bodies(tree: Tree, unjoined: Tree, q: Sequence[Any], pushed: bool) ->
         S[i] = tuple(axes)
 
     # inward: what each joint feels of its bodies; with the first of them it is complete
-    felt = {joint.v.start: Felt(joint.v) for joint in tree.joints[1:]}
+    inertias = {joint.v.start: JointInertia(joint.v) for joint in tree.joints[1:]}
     bodies_on = tree.bodies_on()
-    for i, carrier, joint in unjoined.inward():
+    for i, carrier, joint in spanning.inward():
         base, whole = tree.parent[i], tree.joints[i].v
-        on_joint, own = felt[whole.start], joint.v.start - whole.start
+        on_joint, own = inertias[whole.start], joint.v.start - whole.start
         IC = IA[i] if beyond[i] is None else IA[i] + beyond[i]  # with the bodies that it carries on the same joint
-        way = [(X_own[j], S_own[j], unjoined.joints[j].v.start - whole.start) for j in unjoined.path(i) if j > base]
+        path = [(X_own[j], S_own[j], spanning.joints[j].v.start - whole.start) for j in spanning.path(i) if j > base]
         for k, s in enumerate(S_own[i], own):
-            on_joint.add_axis(k, IC @ s, way)
+            on_joint.add_axis(k, IC @ s, path)
         for k, armature in enumerate(joint.armature, own):
             on_joint.add_armature(k, armature)
         for k, held in enumerate(joint.held or (), own):

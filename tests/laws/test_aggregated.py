@@ -11,7 +11,7 @@ from featherweight.algorithms.articulated import articulated_bodies
 from featherweight.algorithms.contact_inertia import pose
 from featherweight.algorithms.kinematics import forward_kinematics
 from featherweight.joints import Mimic, Revolute, Spherical
-from featherweight.model import Tree, joined
+from featherweight.model import Tree, aggregated
 from laws.measure import allowance, close, law
 from laws.random_trees import state, trees
 
@@ -65,7 +65,7 @@ SHAPES = {  # robot: bodies that hang on joints of several bodies, and the body 
 def test_joints_are_joined_where_they_must_be(name: str) -> None:
     bodies, expected = SHAPES[name]
     model = robot(*bodies)
-    tree = joined(over(model))
+    tree = aggregated(over(model))
     together: dict[tuple[int, int], list[int]] = {}
     for i, joint in enumerate(tree.joints[1:], start=1):
         together.setdefault((joint.v.start, tree.parent[i]), []).append(i)
@@ -80,14 +80,14 @@ def test_joints_are_joined_where_they_must_be(name: str) -> None:
 
 def test_a_robot_on_which_nothing_follows_is_the_same_object() -> None:
     tree = over(fw.robots.mini_cheetah())
-    assert joined(tree) is tree
+    assert aggregated(tree) is tree
 
 
 @law
 @given(MANY)
 def test_joined_joints_have_all_coordinates_of_their_bodies_and_no_others(model: fw.Model) -> None:
     apart = over(model)
-    tree = joined(apart)
+    tree = aggregated(apart)
     dofs = {tuple(joint.dofs) for joint in tree.joints[1:]}
     assert sorted(d for own in dofs for d in own) == list(range(model.nv))
     for i in range(1, model.nb + 1):
@@ -105,7 +105,7 @@ def test_joined_joints_have_all_coordinates_of_their_bodies_and_no_others(model:
 def test_bodies_are_where_they_were(model: fw.Model) -> None:
     q, _, _ = state(model)
     apart = over(model)
-    tree = joined(apart)
+    tree = aggregated(apart)
     bodies = articulated_bodies(tree, list(q))
     places = forward_kinematics(apart, list(q))
     for i, name in enumerate(model.names[1:], start=1):

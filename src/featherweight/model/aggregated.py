@@ -1,8 +1,8 @@
-"""Joints that share a coordinate, taken as one: the robot is a tree again (constraint embedding; Jain 2012).
+"""Aggregated joints: joints that share coordinates become one, so that a robot with mimic joints is a tree again.
 
-A joint that follows another closes a loop through the coordinate they share, and a recursion over bodies would not know
-of it. So all joints between such bodies and the body `base` that carries them all become one, with all their
-coordinates, on which each of the bodies hangs by itself:
+A mimic joint closes a loop through the coordinate that it shares with its leader, which a recursion over bodies would
+miss. Constraint embedding (Jain 2012) replaces all joints between such bodies and their common ancestor, the base, by
+one joint with all their coordinates. Each of the bodies is then a child of the base:
 
     base - a - b - c,  c follows a:   a, b, c on base, each by the coordinates of a and b
     base - a,  base - b,  b follows a:   a, b on base, each by the coordinate of a.
@@ -15,27 +15,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from featherweight.joints.joined import Joined
-from featherweight.model.tree import Tree, TreeJoint
+from featherweight.joints.aggregated import Aggregated
+from featherweight.model.tree import Tree
+from featherweight.model.tree_joint import TreeJoint
 
 Bodies = frozenset[int]
 
 
-def joined(tree: Tree) -> Tree:
-    """The same robot on which no two joints share a coordinate; instead, bodies share joints."""
+def aggregated(tree: Tree) -> Tree:
+    """The tree with aggregated joints: no two joints share a coordinate, but bodies may share a joint.
+
+    Of a robot without mimic joints it is the tree itself; else the result knows the other one as its `spanning_tree`.
+    """
     if not tree.coupled:
         return tree
     parent, joints = list(tree.parent), list(tree.joints)
-    for bodies in _together(tree):
+    for bodies in _groups(tree):
         base, q, v = _base(tree, bodies), *_coordinates(tree, bodies)
         for i in bodies:
             parent[i] = base
-            joints[i] = TreeJoint(Joined(q.stop - q.start, v.stop - v.start), q, v)
-    return replace(tree, parent=tuple(parent), joints=tuple(joints), coupled=False, unjoined=tree)
+            joints[i] = TreeJoint(Aggregated(q.stop - q.start, v.stop - v.start), q, v)
+    return replace(tree, parent=tuple(parent), joints=tuple(joints), coupled=False, spanning_tree=tree)
 
 
-def _together(tree: Tree) -> set[Bodies]:
-    """All bodies, by the joint that they hang on."""
+def _groups(tree: Tree) -> set[Bodies]:
+    """All bodies, grouped by the joint that they will share."""
     groups: set[Bodies] = set()
     grown = {frozenset(bodies) for bodies in tree.bodies_on().values()}
     while grown != groups:
@@ -45,7 +49,7 @@ def _together(tree: Tree) -> set[Bodies]:
 
 
 def _closed(tree: Tree, bodies: Bodies) -> Bodies:
-    """With all bodies on the way from the base, and all whose coordinates lie between."""
+    """The group with all bodies between it and its base, and all whose coordinates lie between its own."""
     if len(bodies) == 1:
         return bodies
     base = _base(tree, bodies)
@@ -56,21 +60,21 @@ def _closed(tree: Tree, bodies: Bodies) -> Bodies:
 
 
 def _merged(groups: Iterable[Bodies]) -> set[Bodies]:
-    """Groups that have bodies in common made one."""
-    apart: set[Bodies] = set()
+    """Disjoint groups: those that have bodies in common are one."""
+    disjoint: set[Bodies] = set()
     for group in groups:
-        common = {other for other in apart if other & group}
-        apart = (apart - common) | {group.union(*common)}
-    return apart
+        common = {other for other in disjoint if other & group}
+        disjoint = (disjoint - common) | {group.union(*common)}
+    return disjoint
 
 
 def _base(tree: Tree, bodies: Bodies) -> int:
-    """The nearest body, or the world, that carries all of them."""
+    """The nearest common ancestor of bodies; it may be the world."""
     return max(set.intersection(*({0, *tree.path(tree.parent[i])} for i in bodies)))
 
 
 def _coordinates(tree: Tree, bodies: Bodies) -> tuple[slice, slice]:
-    """Their parts of q and v, with what lies between."""
+    """The slices of q and v from the first to the last of their coordinates."""
     joints = [tree.joints[i] for i in bodies]
     return _from_first_to_last([j.q for j in joints]), _from_first_to_last([j.v for j in joints])
 
