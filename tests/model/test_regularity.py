@@ -7,7 +7,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.joints import Helical, Prismatic, Revolute
-from featherweight.model.regularity import _felt, _matrix, singular_bodies
+from featherweight.model.regularity import _inertia_along, _matrix, singular_bodies
 from featherweight.spatial import Motion, RigidInertia, Symmetric, Vector
 
 JOINTS = {"revolute": Revolute((1, 2, 3)), "prismatic": Prismatic((1, 2, 3)), "helical": Helical((1, 2, 3), 0.1)}
@@ -20,7 +20,9 @@ def test_the_inertia_felt_along_an_axis_is_that_of_the_matrix(seed):
     spins = [Vector(*rng.normal(size=3)) for _ in range(seed % 3)]
     s = rng.normal(size=6)
     expected = s @ _matrix(I, spins) @ s
-    assert _felt(Motion(Vector(*s[:3]), Vector(*s[3:])), I, spins) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert _inertia_along(Motion(Vector(*s[:3]), Vector(*s[3:])), I, spins) == pytest.approx(
+        expected, rel=1e-12, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("kind", JOINTS)

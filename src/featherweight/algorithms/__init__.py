@@ -1,4 +1,4 @@
-"""Featherstone's algorithms, one a file, over any scalar."""
+"""Featherstone's algorithms over any scalar, one in each file."""
 
 from featherweight.algorithms.configuration import difference, integrate
 from featherweight.algorithms.contact_inertia import (

@@ -1,6 +1,6 @@
-"""Articulated bodies where joints share coordinates and are taken as one (see `model.joined`; Jain 2012).
+"""Articulated inertias of trees with aggregated joints (see `model.aggregated`; Jain 2012).
 
-Several bodies hang on such a joint. It feels them all, and a push on one of them moves the others.
+Several bodies share an aggregated joint. Its inertia D is a sum over them all, and a force on one moves the others.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
 
 
 class JointInertia:
-    """What a joint feels of the bodies on it: D = Σ Sᵀ I^A S, and in the frame of its base U = Σ Xᵀ I^A S, Σ Xᵀ I^A X;
-    composite bodies make it cheap (RBDA, section 6.2).
+    """The inertia of an aggregated joint: D = Σ Sᵀ I^A S over its bodies; in the frame of its base, U = Σ Xᵀ I^A S and
+    Σ Xᵀ I^A X. Summed by composite bodies (RBDA, section 6.2).
 
     A rotor of coordinate k on one of the bodies has the momentum spin · q̇_k there: it adds to column k of U, and to D
-    what comes of the motion of that body.
+    by the motion of that body.
     """
 
     def __init__(self, coordinates: slice) -> None:
@@ -29,8 +29,10 @@ class JointInertia:
         self.inertias: list[ArticulatedInertia] = []
 
     def add_axis(self, k: int, p: Force, path: Sequence[tuple[Transform, Sequence[Motion], int]]) -> None:
-        """An axis of coordinate k, and the force p = I^C s that moves all beyond it; the way to the base: transform,
-        axes and first coordinate of each body, the axis' own first."""
+        """Add an axis of coordinate k with the force p = I^C s that accelerates the composite body along it.
+
+        `path` leads to the base: transform, axes and first coordinate of each body, beginning with the axis' own.
+        """
         for n, (X, S, first) in enumerate(path):
             for c, s in enumerate(S, first):
                 if n > 0 or c <= k:
@@ -50,34 +52,34 @@ class JointInertia:
 
 
 def aggregated_bodies(tree: Tree, spanning: Tree, q: Sequence[Any], pushed: bool) -> tuple[list[Any], ...]:
-    """X, S, U, D and I^A by body: X and S from the base of the joint, D of the joint, U of it as seen from the body;
-    then X and S from the body that carries it on the same joint. If no body is to be pushed by forces, U is known for
-    the first of the bodies on a joint alone.
+    """The fields of an `ArticulatedTree`, by body: X and S from the base of the joint, U and D of the whole joint, U in
+    the body's frame; I^A; X and S from the parent in the spanning tree.
 
-    A joint of n coordinates, with m bodies at most d deep, costs m d + n m + n³.
+    If no forces will act on bodies (`pushed=False`), U is known for the first body of each joint alone. A joint of n
+    coordinates with m bodies, at most d deep, costs O(m d + n m + n³).
     """
     still = Motion.zero()
     X, X_own, S, S_own, U, D, beyond = (tree.per_body() for _ in range(7))
     IA = [I.articulated for I in tree.I]
 
-    # outward: where each body is on its joint, and how it moves with all coordinates of the joint
+    # outward: pose of each body from the base, and its motion with all coordinates of the joint
     for i, carrier, joint in spanning.outward():
         whole = tree.joints[i].v
         X_own[i], S_own[i] = joint.transform(q) @ tree.X_tree[i], joint.subspace(q)
         X[i], axes = X_own[i], [still] * (whole.stop - whole.start)
-        if carrier != tree.parent[i]:  # another body on the same joint
+        if carrier != tree.parent[i]:  # the carrier is on the same joint
             X[i], axes = X[i] @ X[carrier], [s if s is still else X[i] @ s for s in S[carrier]]
         for k, s in enumerate(S_own[i], joint.v.start - whole.start):
             axes[k] = axes[k] + s
         S[i] = tuple(axes)
 
-    # inward: what each joint feels of its bodies; with the first of them it is complete
+    # inward: sum the inertia of each joint over its bodies; with the first body it is complete
     inertias = {joint.v.start: JointInertia(joint.v) for joint in tree.joints[1:]}
     bodies_on = tree.bodies_on()
     for i, carrier, joint in spanning.inward():
         base, whole = tree.parent[i], tree.joints[i].v
         on_joint, own = inertias[whole.start], joint.v.start - whole.start
-        IC = IA[i] if beyond[i] is None else IA[i] + beyond[i]  # with the bodies that it carries on the same joint
+        IC = IA[i] if beyond[i] is None else IA[i] + beyond[i]  # composite with the bodies beyond on the same joint
         path = [(X_own[j], S_own[j], spanning.joints[j].v.start - whole.start) for j in spanning.path(i) if j > base]
         for k, s in enumerate(S_own[i], own):
             on_joint.add_axis(k, IC @ s, path)

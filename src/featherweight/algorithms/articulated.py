@@ -1,4 +1,4 @@
-"""Articulated bodies: what is felt at a handle of a mechanism whose joints are free (RBDA, section 7.2)."""
+"""Articulated-body inertia I^A: the inertia of a body with all it carries through free joints (RBDA, section 7.2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from featherweight.spatial import ArticulatedInertia, Force, Motion, Transform
 
 
 def joint_inertia(IA: ArticulatedInertia, S: Sequence[Motion], joint: TreeJoint) -> tuple[list[Force], Factored]:
-    """U = I^A S and D = Sᵀ U, with the motor's inertia: what the joint's own coordinates feel."""
+    """U = I^A S and D = Sᵀ U + armature: the articulated inertia along the joint's axes."""
     U = [IA @ s for s in S]
     D = [[s.dot(U_k) for U_k in U] for s in S]
     for k, armature in enumerate(joint.armature):
@@ -28,7 +28,7 @@ def parent_columns(X: Transform, U: Sequence[Force], joint: TreeJoint) -> list[F
 
 
 def handed_on(X: Transform, F: Force, U: Sequence[Force], y: Sequence[Any], joint: TreeJoint) -> Force:
-    """χᵀ F = Xᵀ F - U_λ y: what the parent feels of a force on a body whose free joint answers with y = D⁻¹ Sᵀ F."""
+    """χᵀ F = Xᵀ F - U_λ y: a force propagated through a free joint, which yields with y = D⁻¹ Sᵀ F."""
     if joint.spin is None:
         return X.back(F - combine(U, y))
     return X.back(F) - combine(parent_columns(X, U, joint), y)
@@ -36,20 +36,22 @@ def handed_on(X: Transform, F: Force, U: Sequence[Force], y: Sequence[Any], join
 
 @dataclass(frozen=True)
 class ArticulatedTree:
-    """Everything that does not depend on velocities and forces, by body."""
+    """The factorisation of M(q) that the articulated-body algorithm makes, by body: no velocities, no forces."""
 
     X: list[Transform]
     S: list[tuple[Motion, ...]]
     U: list[list[Force]]
     D: list[Factored]
     IA: list[ArticulatedInertia]
-    X_own: list[Transform]  # X and S from the body before; another one than for X and S where joints are joined
+    X_own: list[Transform]  # X and S from the parent in the spanning tree; others than X and S on aggregated joints
     S_own: list[tuple[Motion, ...]]
 
 
 def articulated_bodies(tree: Tree, q: Sequence[Any], *, pushed: bool = True) -> ArticulatedTree:
-    """The inward pass of the articulated-body algorithm for inertias alone; for forces at the joints, or also for
-    bodies that are pushed."""
+    """The inward pass of the articulated-body algorithm, for inertias alone.
+
+    If forces will act at the joints alone, not on bodies, `pushed=False` leaves out what only bodies need.
+    """
     if tree.spanning_tree is not None:
         return ArticulatedTree(*aggregated_bodies(tree, tree.spanning_tree, q, pushed))
     X, S, U, D = (tree.per_body() for _ in range(4))
@@ -67,8 +69,10 @@ def articulated_bodies(tree: Tree, q: Sequence[Any], *, pushed: bool = True) -> 
 def inertia_through_joint(
     IA: ArticulatedInertia, S: Sequence[Motion], U: Sequence[Force], D: Factored, joint: TreeJoint
 ) -> ArticulatedInertia:
-    """I^a = I^A - U D⁻¹ Uᵀ: what is left of a body's inertia across its free joint. Along the joint nothing is left,
-    I^a S = 0, unless a motor's inertia is in D, or the joint is held."""
+    """I^a = I^A - U D⁻¹ Uᵀ: a body's inertia as it acts through its free joint.
+
+    I^a S = 0: along the joint nothing is left, unless D has armature or the joint is locked.
+    """
     Ia = IA.minus_outer(D.right_divide(U), U)
     if joint.held is None and all(map(is_zero, joint.armature)):
         for s in S:
@@ -84,7 +88,7 @@ def propagated_inertia(
     D: Factored,
     joint: TreeJoint,
 ) -> ArticulatedInertia:
-    """Xᵀ I^a X, in the parent's coordinates, where a rotor is."""
+    """Xᵀ I^a X: the inertia through the joint, in the parent's coordinates, where the joint's rotor is."""
     if joint.spin is None:
         return inertia_through_joint(IA, S, U, D, joint).seen_through(X)
     U_parent = parent_columns(X, U, joint)

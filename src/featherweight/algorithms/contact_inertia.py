@@ -1,8 +1,8 @@
-"""Contact inertias without the mass matrix: forces carried towards the root across free joints.
+"""Operational-space inertias without the mass matrix: forces are propagated to the root through free joints.
 
-A force on body i arrives at its parent, across the free joint i, as F_λ = χᵀ F with χ = X - S D⁻¹ Uᵀ X. On its way it
-pushes each joint with t = Sᵀ F, which answers with D⁻¹ t. So J M⁻¹ Jᵀ for two forces is the sum of tᵀ D⁻¹ t' over the
-joints that both push, in time proportional to the depth.
+A force on body i acts on its parent, through the free joint i, as F_λ = χᵀ F with the propagator χ = X - S D⁻¹ Uᵀ X. On
+its way it acts on each joint with t = Sᵀ F, which yields with y = D⁻¹ t. So J M⁻¹ Jᵀ for two forces is the sum of
+tᵀ D⁻¹ t' over the joints on both paths, in time proportional to the depth.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from featherweight.spatial import Force, Matrix, Motion, Transform, Vector
 
 @dataclass(frozen=True)
 class Pushed:
-    """What a force does on its way: t = Sᵀ F and the answer y = D⁻¹ t of each joint, by degree of freedom."""
+    """A force propagated to the root: t = Sᵀ F and the response y = D⁻¹ t of each joint, by degree of freedom."""
 
     t: dict[int, Any]
     y: dict[int, Any]
 
     def work(self, other: Pushed) -> Any:
-        """Σ tᵀ y' over the joints on both ways: one force's acceleration along the other."""
+        """Σ tᵀ y' over the joints on both paths: the acceleration along one force for the other one."""
         total: Any = 0
         for d in self.t:
             if d in other.y:
@@ -35,7 +35,7 @@ class Pushed:
 
 
 def push(tree: Tree, bodies: ArticulatedTree, body: int, F: Force) -> Pushed:
-    """Carry a force on a body, in its frame, to the root."""
+    """Propagate a force on a body, in its frame, to the root."""
     t: dict[int, Any] = {}
     y: dict[int, Any] = {}
     for i in tree.path(body):
@@ -114,7 +114,7 @@ def contact_inertia_inverse(tree: Tree, q: Sequence[Any], body: int, position: V
 
 
 def unit_force_response(tree: Tree, q: Sequence[Any], body: int, position: Vector, direction: Vector) -> list[Any]:
-    """M⁻¹ Jᵀ n for a point of a body: the force towards the root, then one outward pass over all joints."""
+    """M⁻¹ Jᵀ n for a point of a body: propagate the force to the root, then one outward pass over all joints."""
     tree = aggregated(tree)
     bodies = articulated_bodies(tree, q)
     y = push(tree, bodies, body, force_at(pose(tree, bodies, body), position, direction)).y
@@ -124,27 +124,27 @@ def unit_force_response(tree: Tree, q: Sequence[Any], body: int, position: Vecto
 def joint_answers(
     tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any], forces: Sequence[Force] | None = None
 ) -> list[Any]:
-    """What each joint does if its parent rests, for forces τ at all joints, and forces on the bodies in their frames:
-    they are carried to the root, y = D⁻¹ t."""
+    """y = D⁻¹ t: the acceleration of each joint while its parent rests, for forces τ at the joints and forces on the
+    bodies in their frames, all propagated to the root."""
     return answers_and_forces(tree, bodies, tau, forces)[0]
 
 
 def answers_and_forces(
     tree: Tree, bodies: ArticulatedTree, tau: Sequence[Any], forces: Sequence[Force] | None = None
 ) -> tuple[list[Any], list[Any]]:
-    """y = D⁻¹ t of `joint_answers`, and t, the force that comes to act at each joint."""
+    """y = D⁻¹ t of `joint_answers`, and t, the total force at each joint."""
     y: list[Any] = [0] * tree.nv
     at_joints: list[Any] = [0] * tree.nv
-    p = tree.per_body()  # what the joints on a body hand on to it
+    p = tree.per_body()  # articulated bias force of each body
     bodies_on = tree.bodies_on()
-    pushed: dict[int, list[int]] = {first: [] for first in bodies_on}  # such bodies, by their own joint
+    pushed: dict[int, list[int]] = {first: [] for first in bodies_on}  # bodies with forces on them, by joint
     for i, parent, joint in tree.inward():
         if forces is not None:
             p[i] = Force.zero() - forces[i] if p[i] is None else p[i] - forces[i]
         own = pushed[joint.v.start]
         if p[i] is not None:
             own.append(i)
-        if i != bodies_on[joint.v.start][0]:  # others are on the same joint
+        if i != bodies_on[joint.v.start][0]:  # an aggregated joint: wait for its first body
             continue
         t = tau[joint.v]
         for j in own:
@@ -163,27 +163,26 @@ def answers_and_forces(
 
 
 def by_body(tree: Tree, y: Sequence[Any]) -> dict[int, list[Any]]:
-    """Answers of the joints as `response` takes them."""
+    """Joint accelerations y by body, as `response` takes them."""
     return {i: list(y[joint.v]) for i, joint in enumerate(tree.joints) if i > 0}
 
 
 def response(tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]], world: Motion | None = None) -> list[Any]:
-    """M⁻¹ Jᵀ f from the answers y = D⁻¹ t of the joints on the way to the root: one outward pass over all joints. The
-    world may accelerate."""
+    """M⁻¹ Jᵀ f from y = D⁻¹ t of the joints: one outward pass over all joints. The world may accelerate."""
     return response_and_drag(tree, bodies, y, world)[0]
 
 
 def response_and_drag(
     tree: Tree, bodies: ArticulatedTree, y: dict[int, list[Any]], world: Motion | None = None
 ) -> tuple[list[Any], list[Any]]:
-    """`response`, and what holds each joint back because its parent moves: D a = t - drag."""
+    """`response`, and the inertial force at each joint by its parent's acceleration, the drag: D a = t - drag."""
     a: list[Any] = [0] * tree.nv
     drag: list[Any] = [0] * tree.nv
     A = tree.per_body(Motion.zero() if world is None else world)
     bodies_on, spanning = tree.bodies_on(), tree.spanning_tree or tree
     for i, parent, joint in tree.outward():
         A_rigid = bodies.X_own[i] @ A[spanning.parent[i]]
-        if i == bodies_on[joint.v.start][0]:  # others on the same joint go along
+        if i == bodies_on[joint.v.start][0]:  # once for the bodies of an aggregated joint
             own_drag = [A_rigid.dot(U) for U in bodies.U[i]]
             if joint.spin is not None:
                 own_drag[0] = own_drag[0] + A[parent].dot(joint.spin)

@@ -5,7 +5,7 @@ B v = v ×* I v. Worked out, half of B vanishes:
 
     B = [[ω̂ Ī - ½ tr(Ī) ω̂ - ĥ v̂, 0], [-p̂, 0]]     with the linear momentum p = m v - h × ω.
 
-Like an inertia it can be added up over bodies and seen from the parent, so one pass towards the root does.
+Like an inertia it can be summed over bodies and transformed to the parent, so one inward pass is enough.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def coriolis_matrix(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> list[list
             h = joint.spin.moment * (v[joint.v.start] * 0.5)
             B[parent] = B[parent]._replace(block=B[parent].block - Matrix.cross(h))
 
-    # inward: the columns and rows of each joint, felt by the joints on the way to the root
+    # inward: columns and rows of each joint with all joints on its path to the root
     for i, parent, joint in tree.inward():
         if parent > 0:
             I_c[parent] = I_c[parent] + I_c[i].seen_through(X[i])

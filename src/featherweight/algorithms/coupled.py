@@ -1,7 +1,7 @@
 """Robots whose joints share coordinates (mimic joints).
 
-The followers' motion is linear in the leaders', so inverse dynamics, mass matrix and Jacobians add up in shared
-coordinates by themselves. Articulated bodies do not; there, joints that share coordinates are taken as one.
+The motion of mimic joints is linear in that of their leaders, so inverse dynamics, mass matrix and Jacobians are plain
+sums over shared coordinates. Articulated inertias are not: they need aggregated joints (`model.aggregated`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from featherweight.spatial import Force
 def coupled_forward_dynamics(
     tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], f_ext: Sequence[Force] | None
 ) -> tuple[list[Any], list[Any]]:
-    """q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext) without forming M, and the pivots of the inertias felt at the joints."""
+    """q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext) without forming M, and the pivots of the joints' inertias D."""
     bias, _ = inverse_dynamics(tree, q, v, [0] * tree.nv, f_ext)
     tree = aggregated(tree)
     bodies = articulated_bodies(tree, q, pushed=False)
@@ -46,8 +46,8 @@ def coupled_hybrid_dynamics(
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """All forces and all accelerations, where the joints of the bodies `prescribed` move as `a` says; pivots.
 
-    With ã for accelerations that are given, and zeros, a = ã + Δ, where only the others answer with Δ to what is left
-    of the forces, τ - M ã - c. To prescribe a joint prescribes the coordinate that it shares.
+    With ã the prescribed accelerations, zero elsewhere, a = ã + Δ: the other joints yield with Δ to the remaining
+    forces τ - M ã - c. To prescribe a mimic joint prescribes the coordinate that it shares.
     """
     given: dict[int, Any] = {}
     for i, condition in prescribed.items():
@@ -55,7 +55,7 @@ def coupled_hybrid_dynamics(
             given[d] = given.get(d, False) | condition
     leaders = {i: given[joint.v.start] for i, joint in enumerate(tree.joints) if i and joint.v.start in given}
     first = [where(given[d], a[d], 0) if d in given else 0 for d in range(tree.nv)]
-    held, _ = inverse_dynamics(tree, q, v, first, f_ext)  # τ if nothing else accelerates
+    held, _ = inverse_dynamics(tree, q, v, first, f_ext)  # τ = M ã + c
     whole = aggregated(tree.held(leaders))
     bodies = articulated_bodies(whole, q, pushed=False)
     y, t = answers_and_forces(whole, bodies, [t - b for t, b in zip(tau, held, strict=True)])
@@ -64,7 +64,7 @@ def coupled_hybrid_dynamics(
     forces = list(tau)
     for i, joint in enumerate(whole.joints):
         for k, d in enumerate(joint.dofs):
-            if d in given:  # what it takes that this coordinate does not answer: D Δ + drag - t
+            if d in given:  # the force that locks this coordinate: D Δ + drag - t
                 needed = drag[d] - t[d]
                 for j, other in enumerate(joint.dofs):
                     if j != k:

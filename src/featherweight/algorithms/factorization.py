@@ -1,4 +1,4 @@
-"""M = Lᵀ D L without fill-in (RBDA, section 6.5): branches that do not touch stay zero in L."""
+"""M = Lᵀ D L without fill-in (RBDA, section 6.5): entries of L between different branches stay zero."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class LTDL:
         return y
 
     def inverse(self, mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
-        """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over what both i and j hang on, Z = L⁻¹.
+        """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over common ancestors k of i and j, Z = L⁻¹.
 
-        `mark` is called where code may be cut: rows of equal limbs are computed by equal code.
+        `mark` begins a new region of the program, so that rows of equal limbs share code.
         """
         n = len(self.d)
         Z: list[dict[int, Any]] = []
@@ -64,8 +64,8 @@ class LTDL:
         return inverse
 
     def _limbs(self) -> list[list[int]]:
-        """Up to four coordinates at a time of which each hangs on the one before, and nothing else does: a square of
-        M⁻¹ with these rows and columns reads what it needs once."""
+        """Coordinates in runs of up to four, each the only child of the one before: a block of M⁻¹ with these rows and
+        columns loads its operands once."""
         parents = [max(row, default=-1) for row in self.L]
         limbs: list[list[int]] = []
         for i, parent in enumerate(parents):
@@ -79,8 +79,8 @@ class LTDL:
 def factorize(M: Sequence[Sequence[Any]], mark: Callable[[], None] = lambda: None) -> LTDL:
     """The factors of a mass matrix; only its lower triangle is read.
 
-    Row by row, from the tips to the root: H_ij = M_ij - Σ_k L_ki H_kj over all k that hang on i, L_ij = H_ij / H_ii.
-    `mark` is called where code may be cut.
+    Row by row, from the tips to the root: H_ij = M_ij - Σ_k L_ki H_kj over all descendants k of i, L_ij = H_ij / H_ii.
+    `mark` begins a new region of the program.
     """
     n = len(M)
     columns = _pattern(M)

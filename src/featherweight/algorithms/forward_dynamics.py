@@ -19,7 +19,7 @@ from featherweight.spatial import Force, Motion
 def forward_dynamics(
     tree: Tree, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any], f_ext: Sequence[Force] | None
 ) -> tuple[list[Any], list[Factored]]:
-    """q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext), without forming M; and the inertia D felt at every joint."""
+    """q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext), without forming M; and the articulated inertia D of every joint."""
     X, S, V, c, pA, U, u, A = (tree.per_body() for _ in range(8))
     D: list[Factored] = tree.per_body()
     IA = [I.articulated for I in tree.I]
@@ -36,7 +36,7 @@ def forward_dynamics(
         if f_ext is not None:
             pA[i] = pA[i] - f_ext[i]
 
-    # inward: inertia and bias force of each body with all it carries, felt through free joints
+    # inward: articulated inertia and bias force of each body with all it carries
     for i, parent, joint in tree.inward():
         U[i], D[i] = joint_inertia(IA[i], S[i], joint)  # U = I^A S, D = Sᵀ U
         u[i] = [tau_k - s.dot(pA[i]) for tau_k, s in zip(tau[joint.v], S[i], strict=True)]  # u = τ - Sᵀ p^A

@@ -33,7 +33,7 @@ def hybrid_dynamics(
     V[0], A[0], pA[0] = Motion.zero(), tree.gravity_field, Force.zero()
 
     def answer(i: int, force: Sequence[Any]) -> list[Any]:
-        """D⁻¹ f, or what is prescribed."""
+        """D⁻¹ f, or the prescribed acceleration."""
         free = D[i].solve(force)
         if i not in prescribed:
             return free
@@ -50,7 +50,7 @@ def hybrid_dynamics(
         if f_ext is not None:
             pA[i] = pA[i] - f_ext[i]
 
-    # inward: a prescribed joint hands on all of the inertia (its D⁻¹ is zero), a free one what is left of it
+    # inward: a prescribed joint propagates all of the inertia (its D⁻¹ is zero), a free one I^A - U D⁻¹ Uᵀ
     for i, parent, joint in tree.inward():
         U[i], D[i] = joint_inertia(IA[i], S[i], joint)
         u[i] = [tau_k - s.dot(pA[i]) for tau_k, s in zip(tau[joint.v], S[i], strict=True)]
@@ -68,7 +68,7 @@ def hybrid_dynamics(
             IA[parent] = IA[parent] + propagated_inertia(IA[i], X[i], S[i], U[i], D[i], joint)
             pA[parent] = pA[parent] + pa + gyroscopic
 
-    # outward: accelerations, and the forces that prescribed ones take
+    # outward: accelerations, and the forces at prescribed joints
     accelerations, forces = list(a), list(tau)
     for i, parent, joint in tree.outward():
         A_free = X[i] @ A[parent] + c[i]

@@ -1,7 +1,7 @@
 """Jacobians of frames, and their rates (RBDA, section 8.1 for the columns).
 
-A frame moves only with the joints between it and the world. Their columns are found in the frame's own
-coordinates, J v = velocity of the frame; `seen_from` turns them into the coordinates that are wanted.
+Only joints on the path from the frame to the world have columns. They are computed in the frame's own coordinates,
+J v = velocity of the frame; `seen_from` changes to the coordinates that were asked for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def seen_from(in_: str, X: Transform, m: Motion) -> Motion:
     if in_ == "body":
         return m
     angular, linear = X.E.transposed_times(m.angular), X.E.transposed_times(m.linear)
-    if in_ == "world":  # of the point of the frame, continued, that is at the world's origin now
+    if in_ == "world":  # velocity of the body-fixed point that is at the world's origin now
         linear = linear + X.r.cross(angular)
     return Motion(angular, linear)
 
@@ -45,7 +45,7 @@ def jacobian(tree: Tree, q: Sequence[Any], body: int, X_frame: Transform, in_: s
             X_0f = X[i] @ X_0f
     X_0f = X_frame @ X_0f
 
-    # rootward: each joint's axes, carried to the frame
+    # rootward: each joint's axes, transformed to the frame
     J = [Motion.zero()] * tree.nv
     to_frame = X_frame
     for i in path:
@@ -76,9 +76,9 @@ def jacobian_dot(
             column = to_frame @ s
             if in_ == "world":  # the column moves with body i alone
                 change = V_i.cross(column)
-            else:  # as seen from the frame, which moves itself
+            else:  # relative to the frame, which moves itself
                 change = (V_i - V_f).cross(column)
-            if in_ == "world_aligned":  # axes that stay behind
+            if in_ == "world_aligned":  # world axes do not turn with the frame
                 change = change + Motion(V_f.angular.cross(column.angular), V_f.angular.cross(column.linear))
             J_dot[k] = J_dot[k] + seen_from(in_, X_0f, change + to_frame @ rate)
         V_i = V_i - to_frame @ combine(S[i], v[joint.v])

@@ -1,4 +1,4 @@
-"""Forward kinematics: where every body is, how it moves and how that changes."""
+"""Forward kinematics: poses, velocities and accelerations of bodies."""
 
 from __future__ import annotations
 

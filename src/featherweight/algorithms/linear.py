@@ -21,7 +21,7 @@ def combine(columns: Sequence[Column], x: Sequence[Any]) -> Column:
 
 
 def is_zero(x: Any) -> bool:
-    """Zero by structure, whatever the state is."""
+    """Whether x is a structural zero: a plain number, the same for every state."""
     return isinstance(x, (int, float)) and x == 0
 
 
@@ -71,7 +71,7 @@ class Factored:
 def factor(D: Sequence[Sequence[Any]], held: Sequence[Any] | None = None) -> Factored:
     """The factors of a symmetric positive definite matrix; only the lower triangle is read.
 
-    Coordinates that are `held` do not answer: their rows and columns are left out, and D⁻¹ b is zero there.
+    Rows and columns of coordinates that are `held` are left out: D⁻¹ b is zero there.
     """
     if held is not None:
         answers = factor([[_left_out(D, held, i, j) for j in range(i + 1)] for i in range(len(D))])

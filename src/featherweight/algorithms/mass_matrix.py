@@ -30,11 +30,11 @@ def mass_matrix(tree: Tree, q: Sequence[Any]) -> list[list[Any]]:
             for column, f in zip(rows[:n], F, strict=False):
                 _add(M, r, column, s.dot(f))
 
-        # that force, carried towards the root, is felt by every joint on the way
+        # rootward: project that force on every joint on the path
         for j, above in tree.rootward(i):
             F = [X[j].back(f) for f in F]
             if j == i and joint.spin is not None:
-                F[0] = F[0] + joint.spin  # the parent feels the rotor too
+                F[0] = F[0] + joint.spin  # the rotor's momentum acts on the parent
             columns = tree.joints[above].v
             for r, f in zip(rows, F, strict=True):
                 for column, s in zip(range(columns.start, columns.stop), S[above], strict=True):
@@ -43,6 +43,6 @@ def mass_matrix(tree: Tree, q: Sequence[Any]) -> list[list[Any]]:
 
 
 def _add(M: list[list[Any]], r: int, column: int, x: Any) -> None:
-    """To both of two symmetric entries; for joints that share a coordinate they are the same entry."""
+    """Add x to two symmetric entries. They are one entry if joints share a coordinate."""
     M[r][column] = M[r][column] + x
     M[column][r] = M[column][r] + x if r == column else M[r][column]

@@ -1,4 +1,4 @@
-"""Momentum of the whole robot: its centre of mass, the centroidal map, and what changes it (Orin et al., 2013)."""
+"""Momentum of the whole robot: centre of mass, centroidal momentum matrix and its bias (Orin et al., 2013)."""
 
 from __future__ import annotations
 
@@ -82,6 +82,6 @@ def about(point: Vector, f: Force) -> Force:
 
 
 def centroidal_bias(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> Force:
-    """Ȧ v: the rate of the centroidal momentum at zero acceleration, what the world would have to exert."""
+    """Ȧ v: the rate of the centroidal momentum at zero acceleration, the wrench that the world would have to exert."""
     _, F = inverse_dynamics(tree.without_gravity(), q, v, [0] * tree.nv, None)
     return about(center_of_mass(tree, q), F[0])

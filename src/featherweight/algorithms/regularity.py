@@ -1,4 +1,4 @@
-"""The pivots of M(q), beside what may hide them (see `model.regularity`)."""
+"""The pivots of M(q), each with the size below which it is rounding (see `model.regularity`)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ Pivot = tuple[int, Any, Any]
 
 
 def pivots(tree: Tree, q: Sequence[Any], prescribed: Collection[int] = ()) -> list[Pivot]:
-    """Of each coordinate: the body it moves, its pivot D, and the size of the inertias that D is a difference of. Those
-    of joints that move as prescribed, by body, are left out. Dynamics computes the same D: compiled together they are
-    one."""
+    """Of each coordinate: the body it moves, its pivot D, and the size of the inertias that D is a difference of.
+
+    Joints with prescribed motion, by body, are left out. Dynamics computes the same D, so that a kernel with both
+    computes it once.
+    """
     whole = aggregated(tree.held(dict.fromkeys(prescribed, True)))
     bodies = articulated_bodies(whole, q)
     given = {d for i in prescribed for d in tree.joints[i].dofs}
@@ -24,7 +26,7 @@ def pivots(tree: Tree, q: Sequence[Any], prescribed: Collection[int] = ()) -> li
 
 
 def pivots_of_matrix(tree: Tree, q: Sequence[Any]) -> list[Pivot]:
-    """The same for who factors M itself, whose entries are inertias of composite bodies."""
+    """The same for a factorisation of M itself, whose entries are inertias of composite bodies."""
     whole = aggregated(tree)
     return _beside(whole, articulated_bodies(whole, q), carried(tree.parent, tree.X_tree, tree.I), ())
 
@@ -32,8 +34,8 @@ def pivots_of_matrix(tree: Tree, q: Sequence[Any]) -> list[Pivot]:
 def _beside(
     tree: Tree, bodies: ArticulatedTree, sizes: tuple[list[Any], list[Any]], given: Collection[int]
 ) -> list[Pivot]:
-    """Pivots of coordinates that are not given, beside the inertia that their axes would feel of masses and moments of
-    these sizes, by body."""
+    """Pivots of coordinates that are not `given`, each with the inertia along its axis of masses and moments of these
+    sizes, by body."""
     m, B = sizes
     found = []
     for first, on_joint in tree.bodies_on().items():
@@ -48,8 +50,8 @@ def _beside(
 
 
 def _handed_over(tree: Tree, bodies: ArticulatedTree) -> tuple[list[Any], list[Any]]:
-    """Of each body, size of masses and moments that the articulated-body algorithm adds up there: its own, and those
-    of each child before its joint is let go."""
+    """Of each body, the size of masses and moments that the articulated-body algorithm sums there: its own, and those
+    of each child before they pass through its joint."""
     m, B = [3 * I.m for I in tree.I], [I.I.xx + I.I.yy + I.I.zz for I in tree.I]
     for i in range(1, len(tree.parent)):
         parent, r, (I, _, M) = tree.parent[i], bodies.X[i].r, bodies.IA[i]
@@ -60,7 +62,7 @@ def _handed_over(tree: Tree, bodies: ArticulatedTree) -> tuple[list[Any], list[A
 
 
 def lost_pivots(found: Sequence[Pivot], watched: Collection[int]) -> Any:
-    """How many of those of bodies that are watched are nothing, or rounding: zero where M(q) can be divided by."""
+    """The number of pivots of watched bodies that are zero or rounding: 0 where M(q) is regular."""
     count: Any = 0.0
     for i, d, size in found:
         if i in watched:

@@ -1,4 +1,4 @@
-"""Steps between configurations."""
+"""Steps between configurations: q ⊕ v and its inverse."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def integrate(
     out: np.ndarray | None = None,
     parameters: Parameters = None,
 ) -> np.ndarray:
-    """Where a configuration gets to: q ⊕ v dt, on the circle, the sphere, or wherever the joints live.
+    """The configuration q ⊕ v dt after a step, in each joint's own space (line, circle, rotations).
 
     Args:
         v: velocity, held constant in each joint's own frame, shape (…, nv).

@@ -1,4 +1,4 @@
-"""Inertia at points and frames: what a contact or an end effector feels."""
+"""Operational-space inertia: Delassus matrix, effective mass at points and frames."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _operational(model: Model, tree: Tree, x: Scalars, frames: tuple[str, ...], 
     inertia, factors, diagonal = algorithms.operational_inertia(
         tree, x["q"], [frame_on(model, tree, f) for f in frames], in_
     )
-    # a pivot that is gone but for rounding, which earlier small ones have made larger: the frames cannot move freely
+    # a pivot within rounding, which grows with earlier small pivots: the frames cannot move independently
     singular: list[Any] = []
     smallest: Any = 1.0
     for d, g in zip(factors.d, diagonal, strict=True):
@@ -118,7 +118,7 @@ def delassus(
 ) -> np.ndarray:
     """The Delassus matrix G = J M⁻¹ Jᵀ of points: their accelerations for unit forces at each other.
 
-    Forces are carried across free joints to the root, so M is never formed and a pair of points costs time
+    Forces are propagated through free joints to the root: M is never formed, and a pair of points takes time
     proportional to the depth of the tree.
 
     Args:
@@ -145,7 +145,7 @@ def delassus(
 def contact_inertia(
     model: Model, q: ArrayLike, point: Point, direction: ArrayLike, *, parameters: Parameters = None
 ) -> np.ndarray:
-    """The inertia Λ that a contact feels: force over acceleration of a point along a direction.
+    """The effective mass Λ of a contact: force over acceleration of a point along a direction.
 
     Args:
         direction: in the world's axes, of any length, shape (…, 3).

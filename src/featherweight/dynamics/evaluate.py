@@ -1,4 +1,4 @@
-"""From an algorithm over scalars to a function of arrays: kernels by model, with one fast path.
+"""From an algorithm over scalars to a function of arrays: quantities and their kernels.
 
 This is the edge where arrays get their order: wrenches are [force; moment], linear first.
 """
@@ -34,9 +34,8 @@ LARGEST = float(np.finfo(float).max)
 class Quantity:
     """A computation on a model: which arrays go in, what shapes come out, and the algorithm.
 
-    Both may depend on options, which are part of the kernel: a frame's name, say. The algorithm gives its
-    results as flat lists, and further values that must not have overflowed: an infinite one might be divided
-    by and leave no trace in the results.
+    Both may depend on options, which are part of the kernel: a frame's name, say. The algorithm returns its results as
+    flat lists, and further values that must be finite: dividing by an infinite one would hide it in the results.
     """
 
     name: str
@@ -96,7 +95,7 @@ class Quantity:
 
 
 def divides(tree: Tree, q: Sequence[Any], *options: Any) -> list[Pivot]:
-    """The pivots of a quantity that divides by M(q), whatever its options are."""
+    """The pivots of a quantity that divides by M(q), for any options."""
     return pivots(tree, q)
 
 
@@ -150,8 +149,8 @@ def evaluate(
 ) -> tuple[np.ndarray, ...]:
     """The slow path: any array-like, any batch, every check with its message.
 
-    Optional inputs that are None are left out. Arguments that need no checking in Python have fast paths, kept on the
-    model once the first call has gone well: for one state under the name of the quantity, then by each option.
+    Optional inputs that are None are left out. After the first good call, the native entry point is kept in the model's
+    cache for the next ones: one for single states, where `fast_path` looks for it, and one for batches.
     """
     if not isinstance(model, Model):
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
@@ -196,8 +195,8 @@ def _inside(
     parameters: Parameters,
     graph: Graph,
 ) -> tuple[np.ndarray, ...]:
-    """A quantity inside of another traced function: its algorithm on traced values, of one state. Parameters that are
-    not given are the model's own numbers, whatever the function around it was given."""
+    """A quantity inside another traced function: its algorithm on the traced values of one state. Parameters that are
+    not given are the model's own numbers, not those of the function around it."""
 
     def one_state(name: str, value: Any, shape: Shape) -> list[Any]:
         array = np.asarray(value, dtype=object)
@@ -215,7 +214,7 @@ def _inside(
 
 
 def _remember(model: Model, place: tuple[Any, ...], kernel: Kernel, result: np.ndarray) -> Any:
-    """Keep the native entry point for calls like the one that gave this result; the one for single states."""
+    """Keep the native entry point for calls of this rank; return it if it is new and for single states."""
     axes = result.ndim - len(kernel.outputs[0])
     entries = model.cache.entries.setdefault(place, {})
     if axes in entries or axes > 1 or (axes == 1 and len(result) < 2):

@@ -62,7 +62,7 @@ HYBRID_DYNAMICS = Quantity(
 
 
 def _rows(F: list[Force]) -> list[Any]:
-    """Forces as rows [force; moment]; the world's joint carries nothing."""
+    """Forces as rows [force; moment]; row 0, the world's, is zero."""
     return [0.0] * 6 + [x for f in F[1:] for x in (*f.force, *f.moment)]
 
 

@@ -1,4 +1,4 @@
-"""The mass matrix at work, and the forces that do not accelerate: gravity, Coriolis, passive joints."""
+"""Inverse of the mass matrix, and forces: bias, gravity, Coriolis, passive joints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinematics of a model: where its bodies and frames are, how they move."""
+"""Kinematics of a model: poses, Jacobians, velocities and accelerations of bodies and frames."""
 
 from __future__ import annotations
 

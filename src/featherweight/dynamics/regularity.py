@@ -1,4 +1,4 @@
-"""Models whose mass matrix may be singular: which they are, and where, with the name of the body."""
+"""Singular mass matrices: which models may have one, at which q, and by which body."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SAMPLES = 3  # configurations: det M(q) is analytic, so that it is zero everywhe
 
 @dataclass(frozen=True)
 class Regularity:
-    """The bodies whose pivots may be lost at some q, for nothing proves that they cannot be; and if M(q) is singular at
-    every q, why."""
+    """`watched`: bodies whose pivots are not proved to be regular at every q. `singular`: if M(q) is singular at every
+    q, the reason."""
 
     watched: frozenset[int]
     singular: str | None = None
@@ -30,7 +30,7 @@ class Regularity:
 
 @once_per_model
 def regularity(model: Model) -> Regularity:
-    """Of a model of numbers. Bodies that need no watching cost nothing."""
+    """The regularity of a model of numbers. Kernels check the pivots of watched bodies alone."""
     given = _given(model)
     weak = {*singular_bodies(model), *(j.body for j in model.joints if not j.kind.uniform), *given}
     if weak and not all(joint.independent for joint in model.joints):  # joints that share coordinates share pivots
@@ -50,7 +50,7 @@ def need_regular(what: str, model: Model) -> None:
 
 
 def _given(model: Model) -> set[int]:
-    """The bodies whose own inertia, or that of what they carry, is given by parameters."""
+    """The bodies whose inertia, or that of what they carry, depends on parameters."""
     links = {part.link: part.body for part in model.parts} | {joint.name: joint.body for joint in model.joints}
     bodies: set[int] = set()
     for name in model.parameters:
@@ -63,12 +63,12 @@ def _given(model: Model) -> set[int]:
 
 
 def _anywhere(model: Model, rng: np.random.Generator) -> np.ndarray:
-    """A configuration that nothing special is known of: limits may leave a joint a single angle."""
+    """A generic configuration. It ignores limits, which may leave a joint a single angle."""
     return np.concatenate([np.zeros(0), *(joint.kind.random(rng) for joint in model.independent_joints)])
 
 
 def singular_at(model: Model, q: np.ndarray, given: Mapping[str, Any] | None = None) -> str | None:
-    """Why M(q) cannot be divided by, or None if it can; with these values for parameters."""
+    """Why M(q) is singular, or None if it is not; with these values for parameters."""
     tree = model.over(np.float64, lambda: None, {name: list(np.ravel(x)) for name, x in (given or {}).items()})
     return _reason(model, tree, q, pivots)
 
@@ -91,7 +91,7 @@ def _reason(model: Model, tree: Tree, q: np.ndarray, found: Callable[..., list[P
 def singular_where(
     model: Model, arrays: Mapping[str, np.ndarray], found: Callable[..., list[Pivot]], options: Sequence[Any]
 ) -> str:
-    """The same for the first row of arguments (…, n) where it holds; empty if there is none."""
+    """The same for the first row of arguments (…, n) where M(q) is singular; empty if there is none."""
     shapes = {"q": (model.nq,), **{name: p.shape for name, p in model.parameters.items()}}
     batch = np.broadcast_shapes(*(arrays[n].shape[: arrays[n].ndim - len(shape)] for n, shape in shapes.items()))
     rows = {n: np.broadcast_to(arrays[n], batch + shape).reshape(-1, *shape) for n, shape in shapes.items()}

@@ -1,4 +1,4 @@
-"""Continuous joint: a revolute joint that turns for ever; q [rad] and q + 2π are the same place."""
+"""Continuous joint: a revolute joint without limits, where q [rad] and q + 2π are the same configuration."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from featherweight.scalar import atan2, cos, sin
 
 
 class Continuous(Revolute):
-    """One angle, without limits; the difference of two angles is the short way round, from -π to π."""
+    """One angle. The difference of two angles is the short way round, from -π to π."""
 
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         angle = q1[0] - q0[0]
         return [atan2(sin(angle), cos(angle))]
 
     def followed(self) -> Revolute:
-        """A turn more is another place for what follows: an ordinary angle."""
+        """Revolute: for mimic joints that follow, q and q + 2π are different."""
         return Revolute(self.axis)
 
     def to_pinocchio(self, q: np.ndarray) -> np.ndarray:

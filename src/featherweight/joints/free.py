@@ -29,7 +29,7 @@ from featherweight.spatial import (
 
 
 class Free(Joint):
-    """S = the identity: six velocities, none of them restricted."""
+    """S is the identity: six free velocities."""
 
     nq, nv = 7, 6
     orientation = slice(3, 7)
@@ -65,7 +65,7 @@ class Free(Joint):
         return [*(from_quaternion(*q[3:]) @ Vector(*v[:3])), *quaternion_rate(q[3:], v[3:])]
 
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
-        """By the classical acceleration: a spinning body keeps its linear velocity."""
+        """Uses the classical acceleration: a spinning body in free flight keeps its linear velocity in the world."""
         V, A = _twist(v), _twist(a)
         return [*(V.linear + (A.linear + V.angular.cross(V.linear)) * h), *(V.angular + A.angular * h)]
 

@@ -1,4 +1,4 @@
-"""What a joint is: the one interface between joint kinds and algorithms (RBDA, section 4.4).
+"""The joint interface: all that algorithms know of a joint (RBDA, section 4.4).
 
 A joint places its body's frame B relative to the frame A it is mounted on. Its coordinates are
 `nq` numbers, its velocity `nv` numbers. Adding a kind of joint means adding one file here.
@@ -25,20 +25,23 @@ class Joint:
     leader: str | None = None  # the joint whose coordinates this one shares, if it has none of its own
     ratio: float = 1.0  # q_own = ratio · q_leader + offset
     offset: float = 0.0
-    orientation: slice | None = None  # where in q a quaternion is
-    floating: bool = False  # nothing holds the body, no motor acts on it, and S is the six unit twists in some order
+    orientation: slice | None = None  # the slice of q that is a quaternion
+    floating: bool = False  # a free joint: no motor, and S is the six unit twists in some order
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q), from A to B."""
         raise NotImplementedError
 
     def place_after(self, q: Sequence[Any], d: Sequence[Any], q_after: Sequence[Any]) -> Sequence[Any]:
-        """Numbers that X_J(q ⊕ d) is made of, for a d of a step: q ⊕ d, which is at hand, or, of a `uniform` joint,
-        others that need no sines."""
+        """Numbers that determine X_J(q ⊕ d) after a small step d, for `transform_at`.
+
+        By default the configuration `q_after` = q ⊕ d. A `uniform` joint may return others that need no sines, such as
+        the cosine and sine of an angle sum.
+        """
         return q_after
 
     def transform_at(self, place: Sequence[Any]) -> Transform:
-        """X_J of the numbers of `place_after`."""
+        """X_J from the numbers that `place_after` returns."""
         return self.transform(place)
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
@@ -47,11 +50,11 @@ class Joint:
 
     @property
     def uniform(self) -> bool:
-        """Is S the same at every q?"""
+        """Whether S is constant in B."""
         return type(self).subspace_rate is Joint.subspace_rate
 
     def subspace_after(self, q: Sequence[Any], d: Sequence[Any]) -> tuple[Motion, ...]:
-        """The columns of S(q ⊕ d), for a d of a step: one may do without further sines."""
+        """The columns of S(q ⊕ d) after a small step d; a kind may avoid further sines here."""
         return self.subspace(q if self.uniform else self.integrate(q, d))
 
     def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
@@ -67,27 +70,27 @@ class Joint:
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
     def rate(self, u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-        """How u must change so that q ⊕ u moves with v: the inverse of the right Jacobian of ⊕ at u, times v."""
+        """u̇ such that q ⊕ u moves with velocity v: the inverse of the right Jacobian of ⊕ at u, times v."""
         return list(v)
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
-        """X_J(q ⊕ d) from X_J(q): how B moves in A when the joint moves by d, without loss of digits for small d."""
+        """The displacement of B in A when the joint moves from q to q ⊕ d, without cancellation for small d."""
         return Displacement.between(self.transform(q), self.transform(self.integrate(q, d)))
 
     def coordinate_rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-        """q̇ when the joint moves with v; v itself but for coordinates whose rates are not the velocity."""
+        """q̇ at velocity v. It is v itself, except for joints such as those with quaternions."""
         return list(v)
 
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
-        """The velocity after h, in the axes of now."""
+        """The velocity after a time h, in the body axes at the beginning."""
         return [v_k + h * a_k for v_k, a_k in zip(v, a, strict=True)]
 
     def advance(self, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
-        """Where a velocity in the axes of now leads to in h, and the same velocity in the axes of then."""
+        """Move for a time h by a velocity in the present body axes: the new q, and v in the new body axes."""
         return self.integrate(q, [h * v_k for v_k in v]), list(v)
 
     def check(self, q: Sequence[Any]) -> Any:
-        """Zero if q is a configuration of this joint."""
+        """Zero if q is a valid configuration of this joint."""
         return 0
 
     def explain(self, q: np.ndarray) -> str | None:
@@ -95,7 +98,7 @@ class Joint:
         return None
 
     def neutral(self) -> np.ndarray:
-        """The configuration with A and B together."""
+        """The configuration where A and B coincide."""
         return np.zeros(self.nq)
 
     def random(self, rng: np.random.Generator) -> np.ndarray:
@@ -119,11 +122,11 @@ class Joint:
         return qpos, qvel
 
     def followed(self) -> Joint:
-        """The same joint as the leader of others."""
+        """What this joint becomes when mimic joints follow it."""
         return self
 
     def following(self, leader: Joint) -> Joint:
-        """The same joint with a leader that has coordinates of its own."""
+        """The same mimic joint behind a leader that has coordinates of its own."""
         return self
 
     def lift(self, f: Callable[[float], Any]) -> Joint:
@@ -141,7 +144,7 @@ class Joint:
         raise AttributeError(f"joints do not change: {type(self).__name__}.{name} cannot be set; make a new joint")
 
     def arguments(self) -> tuple[Any, ...]:
-        """What makes the same joint again: `type(joint)(*joint.arguments())`."""
+        """Constructor arguments: `type(joint)(*joint.arguments())` is an equal joint."""
         return ()
 
     def __repr__(self) -> str:
@@ -182,7 +185,7 @@ def _floats(axis: Any) -> list[float]:
 
 
 def finite(name: str, value: Any) -> float:
-    """A real number, or a ModelError that names it."""
+    """A finite real number; ModelError with its name otherwise."""
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Mimic joint: q_own = ratio · q_leader + offset. It has no coordinates of its own in the state."""
+"""Mimic joint: q_own = ratio · q_leader + offset. It has no coordinates of its own; it shares those of its leader."""
 
 from __future__ import annotations
 

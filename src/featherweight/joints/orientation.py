@@ -9,7 +9,7 @@ import numpy as np
 
 from featherweight.scalar import where
 
-TOLERANCE = 1e-6  # how far a quaternion's length may be from 1
+TOLERANCE = 1e-6  # tolerance of a quaternion's length
 
 
 def not_unit(quaternion: Sequence[Any]) -> Any:
@@ -23,7 +23,7 @@ def explain_unit(quaternion: np.ndarray) -> str | None:
     """Which of an array of quaternions (…, 4) is not of unit length, if any."""
     with np.errstate(all="ignore"):
         length = np.sqrt(np.sum(quaternion**2, axis=-1))
-        bad = ~(np.abs(length**2 - 1.0) <= 2 * TOLERANCE * (1 - 1e-6))  # the check itself rounds otherwise
+        bad = ~(np.abs(length**2 - 1.0) <= 2 * TOLERANCE * (1 - 1e-6))  # the compiled check rounds differently
     if not bad.any():
         return None
     index = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))

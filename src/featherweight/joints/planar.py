@@ -82,7 +82,7 @@ class Planar(AxisJoint):
         return [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]]
 
     def predicted(self, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[Any]:
-        """By the classical acceleration, as for a free body."""
+        """Uses the classical acceleration, as the free joint does."""
         return [v[0] + h * (a[0] - v[2] * v[1]), v[1] + h * (a[1] + v[2] * v[0]), v[2] + h * a[2]]
 
     def advance(self, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:

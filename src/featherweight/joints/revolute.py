@@ -20,7 +20,7 @@ class Revolute(AxisJoint):
         return Transform(about_axis(self.axis, q[0]), Vector.zero())
 
     def place_after(self, q: Sequence[Any], d: Sequence[Any], q_after: Sequence[Any]) -> Sequence[Any]:
-        """By the sum of two angles: cos(q + d) = cos q cos d - sin q sin d."""
+        """Angle sum: cos(q + d) = cos q cos d - sin q sin d, with polynomials for the small d."""
         c, s, (c_d, s_d) = cos(q[0]), sin(q[0]), small_turn(d[0])
         return [c * c_d - s * s_d, s * c_d + c * s_d]
 

@@ -21,7 +21,7 @@ from featherweight.model.properties import Limits, Rotor, per_coordinate
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import RigidInertia, Transform, Vector
 
-POLICIES = ("strict", "warn", "accept")  # for bodies that cannot exist: raise, warn, say nothing
+POLICIES = ("strict", "warn", "accept")  # for inertias that no body can have: raise, warn, accept silently
 SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}  # numbers in a size
 
 
@@ -132,7 +132,7 @@ class Builder:
         stiffness: Any,
         rest: Any,
     ) -> JointInfo:
-        """The joint with its properties, checked; the parent carries its rotor from now on."""
+        """The joint with its properties, checked. Adds its rotor to the parent."""
         if not isinstance(limits, (Limits, type(None))):
             raise ModelError(f"{what}: limits: expected featherweight.Limits, got {type(limits).__name__}")
         if not isinstance(rotor, (Rotor, type(None))):
@@ -163,7 +163,7 @@ class Builder:
         )  # fmt: skip
 
     def _in_place(self) -> tuple[JointInfo, ...]:
-        """The joints with their slices of q and v: the next places for each, its leader's for one that follows."""
+        """The joints with their slices of q and v: consecutive ones, and the leader's for mimic joints."""
         q = v = 0
         placed: dict[str, JointInfo] = {}
         for joint in self._joints:
@@ -173,7 +173,7 @@ class Builder:
                 q, v = slices[0].stop, slices[1].stop
         joints = {j.name: j for j in self._joints}
         for joint in self._joints:
-            chain: list[JointInfo] = []  # followers up to one whose place is known
+            chain: list[JointInfo] = []  # mimic joints up to a leader whose slices are known
             seen: set[str] = set()
             while joint.name not in placed:
                 chain.append(joint)
@@ -187,7 +187,7 @@ class Builder:
         return tuple(placed[joint.name] for joint in self._joints)
 
     def _leader(self, joint: JointInfo, joints: dict[str, JointInfo], seen: set[str]) -> JointInfo:
-        """The joint that a joint follows; not one of those seen."""
+        """The leader of a mimic joint. ModelError if there is none, or if joints follow each other in a circle."""
         what, name = f"body {self._names[joint.body]!r}", str(joint.kind.leader)
         if name in seen:
             raise ModelError(f"{what}: mimic joints follow each other in a circle: {' -> '.join(sorted(seen)[:5])}")
@@ -198,7 +198,7 @@ class Builder:
         return joints[name]
 
     def _following(self, joint: JointInfo, placed: dict[str, JointInfo]) -> JointInfo:
-        """A joint that follows, with the first leader of all; its properties as that leader's coordinate feels them."""
+        """A mimic joint behind its root leader, its properties referred to that leader's coordinate."""
         what = f"body {self._names[joint.body]!r}"
         leader = placed[str(joint.kind.leader)]
         kind = joint.kind.following(leader.kind)
@@ -299,7 +299,7 @@ class Builder:
         return replace(model, parameters=declared(model, self._parameters)) if self._parameters else model
 
     def _check(self, name: str, inertia: Inertia | RigidInertia) -> None:
-        """No body can have this inertia: refuse it, or warn, as the policy says."""
+        """Refuse an inertia that no body can have, or warn, by the policy."""
         reason = None if self._policy == "accept" else impossible(inertia)
         if reason is not None:
             text = f"body {name!r}: {reason}"

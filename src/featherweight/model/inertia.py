@@ -52,7 +52,7 @@ class Inertia:
 
     @staticmethod
     def zero() -> Inertia:
-        """No mass: for bodies that are fixed to others; moving ones need `policy="warn"`."""
+        """No mass: for bodies on fixed joints. Moving bodies without mass need `policy="warn"`."""
         return Inertia(0.0)
 
     @staticmethod
@@ -87,7 +87,7 @@ class Inertia:
 
     @property
     def numbers(self) -> tuple[Any, ...]:
-        """Mass, centre of mass and moment, for whoever asks what kind of numbers they are."""
+        """Mass, centre of mass and moment, in one tuple."""
         return self.mass, self.com, self.moment_about_com
 
     @functools.cached_property
@@ -136,7 +136,7 @@ def _moment(value: Any) -> np.ndarray:
 
 
 def impossible(inertia: Inertia | RigidInertia) -> str | None:
-    """Why no solid body has this inertia, or None if one may have: m > 0, moments about the centre
+    """Why no solid body can have this inertia; None if one can: m > 0, moments about the centre
     of mass not negative, the largest not above the sum of the others. Symbols may stand for such numbers."""
     if is_symbolic(inertia.numbers if isinstance(inertia, Inertia) else inertia):
         return None
@@ -144,7 +144,7 @@ def impossible(inertia: Inertia | RigidInertia) -> str | None:
     if not m > 0:
         return f"its mass is {m:g} kg; a body that moves needs mass > 0"
     if isinstance(inertia, Inertia):
-        # moments about the centre of mass are often had by taking m c² from larger ones
+        # often computed as a difference: the moment about another point less m c²
         return impossible_moments(np.array(inertia.moment_about_com), m * min(0.1, math.hypot(*inertia.com)) ** 2)
     c = np.array([float(x) for x in inertia.h]) / m
     about_origin = np.array([[float(x) for x in row] for row in inertia.I.matrix])
@@ -153,7 +153,7 @@ def impossible(inertia: Inertia | RigidInertia) -> str | None:
 
 
 def impossible_moments(moment: np.ndarray, size: float = 0.0) -> str | None:
-    """Why no solid has these moments about its centre of mass, or None if one may have.
+    """Why no solid can have these moments about its centre of mass; None if one can.
 
     A file's numbers may be rounded at the ninth digit; those computed from others of a `size` [kg m²] at the
     thirteenth of that.

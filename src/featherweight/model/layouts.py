@@ -42,7 +42,7 @@ def joints_named(model: Model, names: Sequence[str] | None) -> tuple[JointInfo, 
 
 
 def pinocchio_maps(model: Model, names: Sequence[str]) -> PinocchioMaps:
-    """Where Pinocchio's coordinates are in ours."""
+    """Index maps from our coordinates to Pinocchio's."""
     joints = joints_named(model, names)
     q = [np.zeros(0, dtype=int)]
     for joint in joints:

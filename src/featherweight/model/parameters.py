@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from featherweight.model.model import Model
     from featherweight.model.pieces import JointInfo, Part
 
-GROUND_FRICTION = 0.8  # μ of contact if nothing else is said
+GROUND_FRICTION = 0.8  # default μ of contact
 OF_LINKS = {"mass": (), "com": (3,), "moment": (3, 3)}
 OF_JOINTS = ("position", "armature", "damping", "friction", "stiffness", "rest")
 INERTIAL = frozenset((*OF_LINKS, "armature", "position"))  # what the mass matrix depends on
@@ -26,14 +26,14 @@ LARGEST = 1e100  # far from overflow when it is squared
 
 @dataclass(frozen=True)
 class Parameter:
-    """A constant that calls may give: the shape of one state's value, and the model's own value."""
+    """A model constant that calls may override: the shape of its value for one state, and the model's own value."""
 
     name: str
     shape: tuple[int, ...]
     default: np.ndarray
 
     def check(self, values: np.ndarray) -> None:
-        """Raise ValueError for values (…, *shape) that a model cannot be built with."""
+        """Raise ValueError for values (…, *shape) that no model could be built with."""
         if not values.size:
             return
         what = self.name.rpartition(".")[2]
@@ -79,7 +79,8 @@ def possible(model: Model) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Shape and value of every constant that can be declared a parameter, by name."""
     known: dict[str, tuple[tuple[int, ...], Any]] = {"gravity": ((3,), model.gravity_vector)}
     known["ground.friction"] = (), GROUND_FRICTION
-    rotors = {f"{joint.name}.rotor" for joint in model.joints}  # they are in three places: not to be given
+    # a rotor is in three places (mass, armature, spin): it is no parameter
+    rotors = {f"{joint.name}.rotor" for joint in model.joints}
     for part in model.parts:
         if part.link in rotors:
             continue

@@ -15,7 +15,7 @@ from featherweight.spatial import Matrix, Transform, Vector, from_quaternion, fr
 
 
 def real_numbers(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Finite floats of this shape, or a ModelError that names them."""
+    """Finite floats of this shape; ModelError with their name otherwise."""
     if plain(value) and shape == (len(value),):
         return np.array(value)
     what = f"real numbers of shape {shape}" if shape else "a real number"
@@ -104,7 +104,7 @@ class Placement:
 
 
 def _clean(x: Any) -> Any:
-    """Entries of a rotation that are 0 or ±1 but for rounding: cos(π/2) is 6e-17 in floats."""
+    """A rotation with entries within rounding of 0 or ±1 made exact: cos(π/2) is 6e-17 in floats."""
     if type(x) is not float and is_symbolic(x):
         return x
     nearest = float(round(x))

@@ -25,8 +25,8 @@ class Limits:
     """Bounds of a joint with one number for each coordinate; infinite where there is none.
 
     `lower`, `upper` [rad or m] for q, `velocity` [rad/s or m/s] and `effort` [N m or N] for both directions.
-    One number serves all coordinates of a joint. They are kept for those who control the robot; dynamics
-    does not enforce them.
+    One number serves all coordinates of a joint. Dynamics does not enforce limits; controllers, actuators and
+    simulations with `limits=True` use them.
     """
 
     lower: float | Sequence[float] = -math.inf
@@ -35,7 +35,7 @@ class Limits:
     effort: float | Sequence[float] = math.inf
 
     def of(self, what: str, joint: Joint) -> Limits:
-        """The same with tuples of the right length for a joint, checked."""
+        """The limits with one number for each coordinate of a joint, checked."""
         lower, upper = (_bounds(f"{what}: limits.{n}", getattr(self, n), joint.nq) for n in ("lower", "upper"))
         velocity, effort = (_bounds(f"{what}: limits.{n}", getattr(self, n), joint.nv) for n in ("velocity", "effort"))
         if any(a > b for a, b in zip(lower, upper, strict=True)):
@@ -66,8 +66,8 @@ class Rotor:
     """The spinning part of a joint's motor: carried by the joint's parent, turning `gear` times as fast.
 
     `inertia` is in the rotor's own frame, at `placement` in the parent. It spins about `axis`, in its own
-    frame; that of the joint if not given. It must be round about that axis, so that its mass does not move
-    when it turns: then it is the parent's mass, gear² J more inertia for the joint, and a spin.
+    frame; that of the joint if not given. It must be rotationally symmetric about that axis, so that its mass stays
+    where it is when it turns. Then a rotor adds mass to the parent, armature gear² J to the joint, and a spin.
     """
 
     gear: float
@@ -107,7 +107,7 @@ class Rotor:
 
 
 def per_coordinate(name: str, value: Any, n: int, *, signed: bool = False) -> Numbers:
-    """n finite numbers or symbols, from one for all or from n."""
+    """n finite numbers or symbols, from n of them or from one for all."""
     if type(value) is float and 0 <= value < math.inf:
         return (value,) * n
     if plain(value) and len(value) == n and (signed or min(value) >= 0):

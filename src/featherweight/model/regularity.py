@@ -1,8 +1,8 @@
-"""Is the mass matrix M(q) regular? What each joint must feel, and what may hide it.
+"""Regularity of the mass matrix M(q): bounds below which a pivot is nothing but rounding.
 
-Forward dynamics divides by the pivots of M: the inertia that a coordinate feels while all joints beyond it are free.
-A pivot is a difference of numbers as large as the inertia of everything the joint carries, so one below 10⁻¹³ of that
-is rounding: a division by it gives garbage that is finite.
+Forward dynamics divides by the pivots of M: the articulated inertia along a coordinate, while all joints beyond it are
+free. A pivot is a difference of numbers as large as the inertia of everything that the joint carries. One below 10⁻¹³
+of that is rounding, and dividing by it gives finite garbage.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from featherweight.model.model import Model
 from featherweight.scalar import absolute, sqrt
 from featherweight.spatial import Motion, RigidInertia, Transform, Vector
 
-DIGITS = 1e-13  # of what a joint carries: a smaller pivot is rounding; three digits are left to one at the limit
+DIGITS = 1e-13  # smallest pivot, relative to the inertia carried; such a pivot still has three digits
 
 
 def carried(
     parent: Sequence[int], X_tree: Sequence[Transform], I: Sequence[RigidInertia]
 ) -> tuple[list[Any], list[Any]]:
-    """Of each body with all it carries: the mass [kg], and a bound of ∫ r² dm [kg m²] about its frame, wherever joints
-    turn. A load m with the bound B about its own frame has at most (√B + d √m)² about a point d away."""
+    """Of each body with all it carries: the mass [kg], and a bound of ∫ r² dm [kg m²] about its frame at any q.
+
+    A load m with the bound B about its own frame has at most (√B + d √m)² about a point at a distance d.
+    """
     m = [own.m for own in I]
     B = [0.5 * (absolute(own.I.xx) + absolute(own.I.yy) + absolute(own.I.zz)) for own in I]
     for i in range(len(parent) - 1, 0, -1):
@@ -36,18 +38,17 @@ def carried(
 
 
 def largest(s: Motion, m: Any, B: Any) -> Any:
-    """A bound of sᵀ I s, the inertia that a coordinate with the axis s feels of a load, by the triangle inequality."""
+    """A bound of sᵀ I s, the inertia of a load along a joint axis s, by the triangle inequality."""
     speed = sqrt(s.angular.dot(s.angular) * B) + sqrt(s.linear.dot(s.linear) * m)
     return speed * speed
 
 
 def singular_bodies(model: Model) -> list[int]:
-    """The bodies whose own inertia, with the motor's, is lost among the digits of what they carry, for some motion of
-    their own joint. Of a model of numbers.
+    """The bodies whose own inertia with armature is below the rounding of what they carry, along some axis of their
+    joint. For a model of numbers.
 
-    If there are none, and all joints are uniform, M(q) is positive definite at every q: a pivot is not less than what
-    the joint feels of the body alone, because the inertia of what hangs on it, felt through free joints, is positive
-    semidefinite.
+    If there are none, and all joints are uniform, M(q) is positive definite at every q: the inertia propagated through
+    the joints beyond is positive semidefinite, so no pivot is less than that of the body alone.
     """
     m, B = carried(model.parent, model.X_tree, model.inertias)
     spins = _spins(model)
@@ -57,8 +58,8 @@ def singular_bodies(model: Model) -> list[int]:
         q = kind.neutral() if kind.uniform else kind.random(np.random.default_rng(0))
         S = kind.subspace(list(q))
         if len(S) == 1:  # nearly all joints of large models: no matrices
-            feels = _felt(S[0], model.inertias[i], spins.get(i, ())) + joint.armature[0] + joint.rotor_inertia
-            regular = feels > DIGITS * largest(S[0], m[i], B[i])
+            inertia = _inertia_along(S[0], model.inertias[i], spins.get(i, ())) + joint.armature[0] + joint.rotor_inertia
+            regular = inertia > DIGITS * largest(S[0], m[i], B[i])
         else:
             columns = np.array([[*s.angular, *s.linear] for s in S], dtype=float)
             own = columns @ _matrix(model.inertias[i], spins.get(i, ())) @ columns.T
@@ -70,7 +71,7 @@ def singular_bodies(model: Model) -> list[int]:
 
 
 def _spins(model: Model) -> dict[int, list[Vector]]:
-    """Of bodies that carry rotors, what they do not feel where the rotors stand still: σ with the moments σ σᵀ."""
+    """Of bodies that carry rotors: vectors σ, where σ σᵀ is the inertia that is lost while the rotors stay at rest."""
     spins: dict[int, list[Vector]] = {}
     for joint in model.joints:
         inertia = joint.armature[0] + joint.rotor_inertia if joint.spin is not None else 0.0
@@ -79,8 +80,8 @@ def _spins(model: Model) -> dict[int, list[Vector]]:
     return spins
 
 
-def _felt(s: Motion, I: RigidInertia, spins: Sequence[Vector]) -> float:
-    """sᵀ I s, without what rotors take of it."""
+def _inertia_along(s: Motion, I: RigidInertia, spins: Sequence[Vector]) -> float:
+    """sᵀ I s, less what rotors at rest take of it."""
     (x, y, z), v, (xx, xy, xz, yy, yz, zz) = s.angular, s.linear, I.I
     whole = xx * x * x + yy * y * y + zz * z * z + 2 * (xy * x * y + xz * x * z + yz * y * z)
     whole += 2 * s.angular.dot(I.h.cross(v)) + I.m * v.dot(v)
@@ -90,7 +91,7 @@ def _felt(s: Motion, I: RigidInertia, spins: Sequence[Vector]) -> float:
 
 
 def _least(D: np.ndarray) -> Sequence[float]:
-    """The pivots of a joint's inertia, each when it is the last: 1 / (D⁻¹)_kk, the least it can be in any order."""
+    """The least value of each pivot of D over all elimination orders: 1 / (D⁻¹)_kk, when it comes last."""
     size = np.sqrt(np.maximum(np.diag(D), 0.0))
     if not size.all():
         return [0.0] * len(D)

@@ -1,4 +1,4 @@
-"""Displacements: how far a frame moves in a step, as seen from where it was.
+"""Displacements: the small rigid motion of a frame in one step, in the axes where it began.
 
 A pose T after a step and T₀ before it give Δ = T₀⁻¹ T. Products of poses would lose the digits of a small Δ; here they
 are never formed: Δ is carried from frame to frame by itself.
@@ -29,7 +29,7 @@ class Displacement(NamedTuple):
 
     @staticmethod
     def along(v: Motion) -> Displacement:
-        """Where a frame gets in a unit of time with a constant twist in its own axes: exp, for turns of less than π.
+        """exp of a twist: the displacement in a unit of time at a constant twist in body axes. For turns below π.
 
         A few terms of cos(θ/2), sin(θ/2) / (θ/2) and (θ - sin θ) / θ³ are enough for that; no root, no division.
         """
@@ -43,7 +43,7 @@ class Displacement(NamedTuple):
 
     @staticmethod
     def between(before: Transform, after: Transform) -> Displacement:
-        """From X_0a to X_0b: what it takes to bring frame a to where frame b is; for turns of less than π."""
+        """The displacement from frame a to frame b, from X_0a and X_0b; for turns of less than π."""
         x, y, z = before.E @ after.E.T
         w = 0.5 * sqrt(1 + x.x + y.y + z.z)
         scale = 0.25 / w
@@ -51,22 +51,22 @@ class Displacement(NamedTuple):
         return Displacement(turn, before.E @ (after.r - before.r))
 
     def seen_from(self, X: Transform) -> Displacement:
-        """X Δ X⁻¹: how a frame moves that is fixed to this one; X is its transform, before and after."""
+        """X Δ X⁻¹: the displacement of another frame fixed to this one, X being the transform to it."""
         x, y, z = X.E @ self.turn.vector
         return Displacement(Quaternion(x, y, z, self.turn.w), X.E @ (self.p + self.turned(X.r)))
 
     def then(self, other: Displacement) -> Displacement:
-        """This one, and another one from there."""
+        """Composition: this displacement, then another one."""
         return Displacement(self.turn @ other.turn, self.p + (other.p + self.turned(other.p)))
 
     def change(self, v: Motion) -> Motion:
-        """(Ad_Δ - 1) v: how a twist changes that goes along with the frame, in the axes before it moved."""
+        """(Ad_Δ - 1) v: the change of a twist that moves with the frame, in the axes where it began."""
         w, u = v
         turned = self.turned(w)
         return Motion(turned, self.turned(u) + self.p.cross(w + turned))
 
     def ahead(self, f: Force) -> Force:
-        """Ad_Δᵀ f: a force or momentum on the frame before it moved, seen from where it is then."""
+        """Ad_Δᵀ f: a force or momentum at the frame before the step, in the axes after it."""
         back = self.turn.conjugate
         return Force(back.rotate(f.moment - self.p.cross(f.force)), back.rotate(f.force))
 
@@ -88,8 +88,10 @@ SINC = (
 
 
 def turn_about(axis: Vector, angle: Any) -> Quaternion:
-    """The rotation about a unit axis by a small angle [rad]: at most 120°, what two bodies that turn by up to 60° in a
-    step can turn against each other. By polynomials: whole vectors of sines would have to wait for all angles."""
+    """The rotation about a unit axis by an angle [rad] of at most 120°: two bodies may turn by 60° each in a step.
+
+    Polynomials rather than sines, for a vectorised sine would wait until all angles are known.
+    """
     w, s = _half_turn(angle)
     x, y, z = axis * s
     return Quaternion(x, y, z, w)

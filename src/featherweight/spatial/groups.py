@@ -59,7 +59,7 @@ class Quaternion(NamedTuple):
         return v + twice * self.w + u.cross(twice)
 
     def normalized(self) -> Quaternion:
-        """The same direction with length 1."""
+        """The unit quaternion in the same direction."""
         x, y, z, w = self
         scale = 1 / sqrt(x * x + y * y + z * z + w * w)
         return Quaternion(x * scale, y * scale, z * scale, w * scale)
@@ -109,7 +109,7 @@ def log_so3(q: Quaternion) -> Vector:
 
 
 def exp_se3(v: Motion) -> tuple[Quaternion, Vector]:
-    """Where a frame gets in a unit of time with a constant twist in its own axes: rotation, and p = J_left(ω) u."""
+    """The motion in a unit of time at a constant twist in body axes: rotation, and p = J_left(ω) u."""
     w, u = v
     return exp_so3(w), _applied(w, u, *_left(w.dot(w)))
 
@@ -121,7 +121,7 @@ def log_se3(q: Quaternion, p: Vector) -> Motion:
 
 
 def exp_se2(x: Any, y: Any, angle: Any) -> tuple[Any, Any]:
-    """Displacement, in the starting axes, of a frame that moves in the plane with a constant twist in its own axes.
+    """Displacement in the plane, in the axes at the beginning, of a frame with a constant twist in body axes.
 
     It is the chord of the arc: (x, y) turned by angle/2 and shortened by sin(θ/2) / (θ/2).
     """

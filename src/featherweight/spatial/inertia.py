@@ -41,13 +41,13 @@ class RigidInertia(NamedTuple):
         )
 
     def bias_force(self, v: Motion) -> Force:
-        """v ×* I v, without the terms that cancel: a fast body in pure translation feels exactly nothing."""
+        """v ×* I v, without the terms that cancel: exactly zero in pure translation."""
         omega, momentum = v.angular, v.linear * self.m - self.h.cross(v.angular)
         moment = omega.cross(self.I @ omega) + self.h.cross(omega.cross(v.linear))
         return Force(moment, omega.cross(momentum))
 
     def seen_through(self, X: Transform) -> RigidInertia:
-        """Xᵀ I X: the same body in the coordinates X comes from (composite bodies add up there)."""
+        """Xᵀ I X: the same body in the frame that X starts from, where composite bodies are summed."""
         h = X.E.transposed_times(self.h)  # in the new axes, about the old origin
         moved = h + X.r * self.m
         # I + m (r·r 1 - r rᵀ) + (2 h·r 1 - h rᵀ - r hᵀ), written with h and h + m r
@@ -65,7 +65,7 @@ class RigidInertia(NamedTuple):
 
     @property
     def com(self) -> Vector:
-        """The centre of mass [m]; the origin, if there is no mass."""
+        """The centre of mass [m]; the origin for a massless body."""
         massless = isinstance(self.m, (int, float)) and self.m == 0
         return Vector.zero() if massless else self.h * reciprocal(self.m)
 
@@ -86,7 +86,7 @@ class RigidInertia(NamedTuple):
 
 
 class ArticulatedInertia(NamedTuple):
-    """I^A = [[I, H], [Hᵀ, M]], moment and force of the acceleration of a body that carries others."""
+    """Articulated inertia I^A = [[I, H], [Hᵀ, M]]: wrench per acceleration of a body with all it carries."""
 
     I: Symmetric
     H: Matrix
@@ -112,7 +112,7 @@ class ArticulatedInertia(NamedTuple):
         return ArticulatedInertia(I, H, M)
 
     def without(self, s: Motion) -> ArticulatedInertia:
-        """The same inertia, if I^A s = 0 is known: for s along a coordinate the entries that must vanish are 0."""
+        """The same inertia where I^A s = 0 is known: for s along an axis, its row and column are structural zeros."""
         k = s.coordinate
         if k is None:
             return self

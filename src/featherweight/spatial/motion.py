@@ -56,7 +56,7 @@ class Motion(NamedTuple):
 
     @property
     def coordinate(self) -> int | None:
-        """The number 0 … 5 (angular first) of the coordinate this motion is along by structure, if there is one."""
+        """The coordinate 0 … 5 (angular first) that this motion is along, if the other five are structural zeros."""
         entries = (*self.angular, *self.linear)
         if any(not isinstance(x, (int, float)) for x in entries):
             return None

@@ -1,4 +1,4 @@
-"""Vectors and 3×3 matrices over any scalar. Zeros known while tracing cost nothing."""
+"""Vectors and 3×3 matrices over any scalar. Structural zeros, plain numbers in a trace, cost nothing."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class _Turn(NamedTuple):
 
     @staticmethod
     def of(E: Matrix) -> _Turn | None:
-        """The turn that a matrix is by structure: entries 0 and 1 that are numbers, not values of a state."""
+        """The rotation if E has the structure of one: zeros and a one that are plain numbers, not traced values."""
         for k in range(3):
             if not (isinstance(E[k][k], (int, float)) and E[k][k] == 1):
                 continue
