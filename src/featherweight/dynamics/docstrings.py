@@ -33,7 +33,8 @@ def documented(function: Function) -> Function:
     before, returns, after = inspect.cleandoc(function.__doc__).partition("Returns:\n")
     summary, _, own = before.partition("Args:\n")
     meaning = ARGUMENTS | dict(OWN.findall(own))
-    names = inspect.signature(function).parameters
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     lines = "".join(f"    {name}: {meaning[name]}\n" for name in names)
     function.__doc__ = f"{summary}Args:\n{lines}\n{returns}{after}"
     return function

@@ -39,17 +39,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 NO_FAST_PATH = (KeyError, AttributeError, TypeError)
 
 TEMPLATE = """\
-def generate(function, returned, NO_FAST_PATH, {converters}):
-    def {name}({signature}):
+def generate(function, name, returned, NO_FAST_PATH, {converters}):
+    def fast({signature}):
         if {usual}:
             try:
-                result = model.cache.entries[{name!r}]{options}({inputs})
+                result = model.cache.entries[name]{options}({inputs})
                 if result is not None:
                     return {result}
             except NO_FAST_PATH:
                 pass
         return function({arguments})
-    return {name}
+    return fast
 """
 
 
@@ -70,16 +70,23 @@ def fast_path(
     def decorate(function: Function) -> Function:
         plain: Any = function
         text = _source(quantity, plain.__code__, _optional(plain), converters, returned is not None)
-        filename = f"{__file__} for {quantity.name}"
-        linecache.cache[filename] = len(text), None, text.splitlines(keepends=True), filename  # for tracebacks
         scope: dict[str, Any] = {}
-        exec(compile(text, filename, "exec"), plain.__globals__, scope)
-        fast: Any = scope["generate"](plain, returned, NO_FAST_PATH, *converters.values())
+        exec(_compiled(text), plain.__globals__, scope)
+        fast: Any = scope["generate"](plain, quantity.name, returned, NO_FAST_PATH, *converters.values())
         functools.update_wrapper(fast, plain)
+        fast.__code__ = fast.__code__.replace(co_name=quantity.name)
         fast.__defaults__, fast.__kwdefaults__ = plain.__defaults__, plain.__kwdefaults__
         return documented(fast)
 
     return decorate
+
+
+@functools.cache
+def _compiled(text: str) -> CodeType:
+    """Code of a generated text: one for all functions with the same arguments. Tracebacks show its lines."""
+    filename = f"{__file__} ({len(linecache.cache)})"
+    linecache.cache[filename] = len(text), None, text.splitlines(keepends=True), filename
+    return compile(text, filename, "exec")
 
 
 def _optional(function: Any) -> list[str]:
@@ -101,7 +108,6 @@ def _source(quantity: Quantity, code: CodeType, optional: list[str], converters:
     options = [name for name in places[1:] if name not in quantity.inputs and name not in optional]
     return TEMPLATE.format(
         converters=", ".join(f"convert_{name}" for name in converters),
-        name=quantity.name,
         signature=", ".join((*places, "*", *by_name)),
         usual=" and ".join(f"{name} is None" for name in optional),
         options="".join(f"[{value(name)}]" for name in options),
