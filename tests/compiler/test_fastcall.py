@@ -39,7 +39,7 @@ def test_nothing_stays_of_functions_that_are_gone() -> None:
     model = fw.robots.chain(2)
     x = np.zeros(2)
     fw.forward_dynamics(model, x, x, x)
-    code = model._kernels["forward_dynamics", (), ()].code(1)
+    code = model.cache.kernels["forward_dynamics", (), ()].code(1)
 
     def make(numbers: range) -> None:
         for k in numbers:
@@ -64,7 +64,7 @@ def test_what_python_reads_of_a_function_is_freed_after_it() -> None:
     model = fw.robots.chain(2)
     x = np.zeros(2)
     fw.forward_dynamics(model, x, x, x)
-    entry = model._entries["forward_dynamics", (), ()][0]
+    entry = model.cache.entries["forward_dynamics", (), ()][0]
     context = entry.__self__
     assert context.flags.owndata or context.base.flags.owndata
     method = ctypes.c_void_p.from_address(id(entry) + 16).value  # PyCFunctionObject.m_ml
