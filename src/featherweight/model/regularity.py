@@ -58,8 +58,8 @@ def singular_bodies(model: Model) -> list[int]:
         q = kind.neutral() if kind.uniform else kind.random(np.random.default_rng(0))
         S = kind.subspace(list(q))
         if len(S) == 1:  # nearly all joints of large models: no matrices
-            inertia = _inertia_along(S[0], model.inertias[i], spins.get(i, ())) + joint.armature[0] + joint.rotor_inertia
-            regular = inertia > DIGITS * largest(S[0], m[i], B[i])
+            own = _inertia_along(S[0], model.inertias[i], spins.get(i, ()))
+            regular = own + joint.armature[0] + joint.rotor_inertia > DIGITS * largest(S[0], m[i], B[i])
         else:
             columns = np.array([[*s.angular, *s.linear] for s in S], dtype=float)
             own = columns @ _matrix(model.inertias[i], spins.get(i, ())) @ columns.T
