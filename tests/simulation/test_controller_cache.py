@@ -43,7 +43,7 @@ def cache(tmp_path: Path, monkeypatch: Any) -> Path:
 def run(control: fw.simulation.Compiled | None, model: fw.Model = MODEL, **options: Any) -> tuple[bytes, bool]:
     """Forces and states, and whether the loop came from the disk."""
     steps = fw.rollout(model, Q, V, steps=5, dt=1e-3, control=control, **options)
-    loops = model._kernels if control is None else control.loops[model]
+    loops = model.cache.kernels if control is None else control.loops[model]
     (loop,) = (loop for key, loop in loops.items() if key[0] == "loop")
     return steps.tau.tobytes() + steps.q.tobytes(), loop.code(1).from_cache
 

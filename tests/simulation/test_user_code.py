@@ -100,7 +100,7 @@ def test_loops_of_users_do_not_pile_up():
     model = fw.robots.pendulum()
     for speed in range(2 * step.MOST_TRACED):
         step.step_loop(model, options.StepOptions(Drift(float(speed))))
-    assert len([key for key in model._kernels if key[0] == "loop"]) == step.MOST_TRACED
+    assert len([key for key in model.cache.kernels if key[0] == "loop"]) == step.MOST_TRACED
 
 
 def test_each_joint_has_its_own_numbers():

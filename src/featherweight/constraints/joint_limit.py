@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from featherweight.constraints.interval import Stop
 from featherweight.forces import Push
 from featherweight.inputs import Numbers
 from featherweight.model import JointInfo, Model
+from featherweight.model.cache import once_per_model
 from featherweight.scalar import absolute, maximum, minimum, where
 
 BEYOND = 1e-4  # [rad or m] by which a joint may be beyond its end before it is told of: more than solvers leave
@@ -111,31 +111,16 @@ def _lifted(lift: Any, end: float) -> Any:
     return end if math.isinf(end) else lift(end)
 
 
-_without: WeakKeyDictionary[Model, list[str]] = WeakKeyDictionary()
-
-
+@once_per_model
 def without_limits(model: Model) -> list[str]:
     """Names of joints whose limits of position act in no step: those with several coordinates."""
-    names = _without.get(model)
-    if names is None:
-        several = (j for j in model.independent_joints if j.kind.nv > 1)
-        ends = {j.name: [*np.ravel(j.limits.lower), *np.ravel(j.limits.upper)] for j in several}
-        names = _without[model] = [name for name, values in ends.items() if np.isfinite(values).any()]
-    return names
+    several = (j for j in model.independent_joints if j.kind.nv > 1)
+    return [j.name for j in several if np.isfinite([*np.ravel(j.limits.lower), *np.ravel(j.limits.upper)]).any()]
 
 
-_known: WeakKeyDictionary[Model, list[Limit]] = WeakKeyDictionary()
-
-
+@once_per_model
 def limits_of(model: Model) -> list[Limit]:
     """Of every coordinate of a joint with one that has limits."""
-    rows = _known.get(model)
-    if rows is None:
-        rows = _known[model] = _limits(model)
-    return rows
-
-
-def _limits(model: Model) -> list[Limit]:
     rows = []
     for joint in model.independent_joints:
         if joint.kind.nv == 1 and len(np.ravel(joint.limits.lower)) == 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,18 +75,16 @@ class SpringDamper(ContactModel):
 
     def warn_if_stiff(self, model: Model, q: Any, dt: float) -> None:
         """Tell the user if the step is too long; for a robot that ran before, where it began then."""
-        if model not in _began:
-            _began[model] = _lightest(model, q)
-        longest = self._stable_dt(_began[model])
+        facts = model.cache.facts
+        if _lightest not in facts:
+            facts[_lightest] = _lightest(model, q)
+        longest = self._stable_dt(facts[_lightest])
         if dt > longest:
             warnings.warn(
                 f"contact: dt = {dt:g} s is too long for {self.law} springs of this stiffness and damping; stable "
                 f"below {longest:.2g} s, or use featherweight.contact.Impulse",
                 stacklevel=5,
             )
-
-
-_began: weakref.WeakKeyDictionary[Model, float] = weakref.WeakKeyDictionary()  # _lightest of robots where they began
 
 
 def _lightest(model: Model, q: Any) -> float:

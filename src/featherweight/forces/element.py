@@ -70,7 +70,7 @@ def with_damping(tree: Tree, damping: Mapping[int, Any]) -> Tree:
         return tree
     joints = list(tree.joints)
     for i, joint in enumerate(joints[1:], start=1):
-        if joint.joint.leader is None and any(k in damping for k in joint.dofs):
+        if joint.kind.leader is None and any(k in damping for k in joint.dofs):
             own = tuple(d + damping.get(k, 0) for k, d in zip(joint.dofs, joint.damping, strict=True))
             joints[i] = replace(joint, damping=own)
     return replace(tree, joints=tuple(joints))

@@ -16,7 +16,7 @@ from featherweight import algorithms
 from featherweight.constraints.solve.motion import FreeMotion, by_impulses
 from featherweight.inputs import Numbers
 from featherweight.model import Tree
-from featherweight.model.tree import SLOW
+from featherweight.model.damping import SLOW, damped
 from featherweight.spatial import Force
 
 # acceleration(q, v): of the robot with the forces that act during the step
@@ -80,7 +80,7 @@ class Integrator:
     ) -> Advanced:  # fmt: skip
         """A step with forces τ at the joints, passive ones, and external ones."""
         solve = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
-        solved = tree.damped(v, h) if self.damps_implicitly else tree
+        solved = damped(tree, v, h) if self.damps_implicitly else tree
 
         def acceleration(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
             felt = predicted(tree, v, [0] * tree.nv, h) if self.damps_implicitly else v
@@ -111,6 +111,6 @@ def predicted(tree: Tree, v: Sequence[Any], a: Sequence[Any], h: Any) -> list[An
     """The velocity after h, in the axes of now."""
     after = list(v)
     for _, _, joint in tree.outward():
-        if joint.joint.leader is None:
-            after[joint.v] = joint.joint.predicted(v[joint.v], a[joint.v], h)
+        if joint.kind.leader is None:
+            after[joint.v] = joint.kind.predicted(v[joint.v], a[joint.v], h)
     return after

@@ -48,6 +48,6 @@ class RK4(Integrator):
         moved = [v_k + h * x for v_k, x in zip(v, dv, strict=True)]
         slope = list(moved)
         for _, _, joint in tree.outward():
-            if joint.joint.leader is None:
-                slope[joint.v] = joint.joint.rate(u[joint.v], moved[joint.v])
+            if joint.kind.leader is None:
+                slope[joint.v] = joint.kind.rate(u[joint.v], moved[joint.v])
         return slope, acceleration(integrate(tree, q, u), moved)

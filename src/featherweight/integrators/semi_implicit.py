@@ -9,6 +9,7 @@ from featherweight import algorithms
 from featherweight.constraints.solve.motion import FreeMotion, hybrid
 from featherweight.integrators.integrator import Acceleration, Integrator, StepForces, predicted
 from featherweight.model import Tree
+from featherweight.model.damping import damped
 
 
 class SemiImplicit(Integrator):
@@ -37,7 +38,7 @@ class SemiImplicit(Integrator):
         """v + h q̈ at q; with the velocities of some joints given, by hybrid dynamics in place of forward dynamics."""
         if self.moves_first:
             return super().free(tree, q, v, acting, h, memory)
-        solved, per_h = tree.damped(v, h, acting.slow()), 1.0 / h
+        solved, per_h = damped(tree, v, h, acting.slow()), 1.0 / h
         passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
         forces = [t + p for t, p in zip(acting.tau, passive, strict=True)]
         f_ext = None if acting.external is None else acting.external(q, v)
@@ -64,6 +65,6 @@ def advanced(tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[li
     """Where a velocity in the axes of now leads to in h, and the same velocity in the axes of then."""
     new_q, new_v = list(q), list(v)
     for _, _, joint in tree.outward():
-        if joint.joint.leader is None:
-            new_q[joint.q], new_v[joint.v] = joint.joint.advance(q[joint.q], v[joint.v], h)
+        if joint.kind.leader is None:
+            new_q[joint.q], new_v[joint.v] = joint.kind.advance(q[joint.q], v[joint.v], h)
     return new_q, new_v

@@ -10,8 +10,6 @@ from featherweight.model.placement import Placement
 from featherweight.model.properties import Limits, Rotor
 from featherweight.model.tree import Tree, TreeJoint
 
-joined = aggregated  # the name that contact and integrators use
-
 __all__ = [
     "BodyInfo",
     "Builder",
@@ -28,6 +26,5 @@ __all__ = [
     "Tree",
     "TreeJoint",
     "aggregated",
-    "joined",
     "joints_named",
 ]

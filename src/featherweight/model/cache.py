@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-class Compiled(dict[Hashable, Any]):
+class Kernels(dict[Hashable, Any]):
     """Kernels by key. Each is made once, however many threads ask for it at the same time."""
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
@@ -43,7 +43,7 @@ class ModelCache:
     __slots__ = ("entries", "facts", "kernels")
 
     def __init__(self) -> None:
-        self.kernels = Compiled()
+        self.kernels = Kernels()
         self.entries: dict[Hashable, Any] = {}
         self.facts: dict[Hashable, Any] = {}
 

@@ -14,7 +14,7 @@ import numpy as np
 from featherweight.errors import ModelError
 from featherweight.identity import Identity, identity
 from featherweight.joints import Fixed
-from featherweight.model.cache import Compiled, ModelCache, once_per_model
+from featherweight.model.cache import ModelCache, once_per_model
 from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
 from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
 from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Part
@@ -78,10 +78,6 @@ class Model:
     def _set(self, **values: Any) -> None:
         for name, value in values.items():  # CPython finds attributes 20 ns later once __dict__ has been touched
             object.__setattr__(self, name, value)
-
-    @property
-    def _kernels(self) -> Compiled:  # until the simulation asks the cache
-        return self.cache.kernels
 
     @property
     def nb(self) -> int:

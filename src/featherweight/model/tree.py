@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from featherweight.model.damping import SLOW, damped, has_dry_friction, without_dry_friction
 from featherweight.model.passes import Passes
 from featherweight.model.tree_joint import TreeJoint
 from featherweight.spatial import Motion, RigidInertia, Transform, Vector
 
-__all__ = ["SLOW", "Tree", "TreeJoint"]
+__all__ = ["Tree", "TreeJoint"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,21 +90,3 @@ class Tree(Passes):
     def gravity_field(self) -> Motion:
         """a_0 = -g: instead of pulling all bodies down, let the world accelerate upward."""
         return Motion(Vector.zero(), -self.gravity)
-
-    # names that contact, integrators and simulation use; what they do is in `damping` and `passes`
-
-    def damped(self, v: Sequence[Any], h: Any, slow: Any = SLOW) -> Tree:
-        return damped(self, v, h, slow)
-
-    def without_dry_friction(self) -> Tree:
-        return without_dry_friction(self)
-
-    @property
-    def rubs(self) -> bool:
-        return has_dry_friction(self)
-
-    def woven(self) -> Tree:
-        return self.fused_passes()
-
-    def apart(self) -> Tree:
-        return self.separate_passes()

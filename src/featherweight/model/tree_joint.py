@@ -31,10 +31,6 @@ class TreeJoint:
     place: Sequence[Any] | None = None  # what `Joint.transform_at` takes in place of q, where that is known
 
     @property
-    def joint(self) -> Joint:  # until the integrators and the simulation say kind
-        return self.kind
-
-    @property
     def dofs(self) -> range:
         """Its degrees of freedom, by their places in v."""
         return range(self.v.start, self.v.stop)

@@ -17,7 +17,7 @@ from featherweight.constraints.solve import SolverOptions, impact_speed, solve
 from featherweight.forces import ForceElement, Kinematics, with_damping
 from featherweight.integrators.integrator import Integrator, StepForces
 from featherweight.model import Model, Tree
-from featherweight.model.tree import SLOW
+from featherweight.model.damping import SLOW, has_dry_friction, without_dry_friction
 from featherweight.spatial import Force
 
 
@@ -72,7 +72,7 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
     rows = any(constraint.takes_dry_friction for constraint in parts.constraints)
     slow = partial(_slow, () if rows else parts.constraints, begin)
     acting = StepForces(pushing.on_joints(tau), pushing.on_bodies if parts.elements else None, slow)
-    seen = tree.without_dry_friction() if rows else tree
+    seen = without_dry_friction(tree) if rows else tree
     motion = parts.integrator.free(seen, q, v, acting, h, memory.integrator)
 
     # constraint blocks where they act, and the impulses that fulfil their laws
@@ -141,7 +141,7 @@ class _Pushing:
 
 def _slow(constraints: Sequence[Constraint], begin: Situation) -> Any:
     """The speed below which dry friction of joints is viscous."""
-    if not begin.tree.rubs:
+    if not has_dry_friction(begin.tree):
         return SLOW
     blocks: list[Block] = [block for constraint in constraints for block in _blocks(constraint, begin)]
     return impact_speed(begin.tree, blocks, begin.v, SLOW)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.algorithms import lost_pivots, pivots
-from featherweight.compiler import Argument, Node, compiling
+from featherweight.compiler import Argument, Node
 from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints.joint_limit import limits_of
 from featherweight.dynamics.evaluate import LARGEST
@@ -19,6 +19,7 @@ from featherweight.errors import SimulationError
 from featherweight.forces import Kinematics
 from featherweight.identity import identity
 from featherweight.model import Model, Tree
+from featherweight.model.cache import Kernels
 from featherweight.scalar import logical_not, only_where, where
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.options import StepOptions
@@ -40,22 +41,17 @@ def step_loop(model: Model, options: StepOptions) -> Loop:
         return _make(model, options)
     key = ("loop", known)
     theirs = options.control if known.foreign else None
-    loops = model._kernels if theirs is None else theirs.loops.setdefault(model, {})
-    loop = loops.get(key)
-    if loop is None:
-        with compiling:
-            loop = loops.get(key)
-            if loop is None:
-                loop = loops[key] = _make(model, options)
-                _forget(loops)
-    return loop
+    loops = model.cache.kernels if theirs is None else theirs.loops.setdefault(model, Kernels())
+    if known.foreign and key not in loops:
+        _forget(loops)
+    return loops.once(key, lambda: _make(model, options))
 
 
 def _forget(loops: dict[Any, Any]) -> None:
     """Drop the oldest loop around code of others, where there are many: each new function or number makes one."""
-    traced = [key for key in loops if key[0] == "loop" and key[1].foreign]
-    if len(traced) > MOST_TRACED:
-        del loops[traced[0]]
+    traced = [key for key in tuple(loops) if key[0] == "loop" and key[1].foreign]
+    if len(traced) >= MOST_TRACED:
+        loops.pop(traced[0], None)
 
 
 def carry_of(model: Model, options: StepOptions) -> list[Argument]:
@@ -123,7 +119,7 @@ def _step(
 
     total: Any = 0.0
     for _, _, joint in tree.outward():
-        if joint.joint.leader is None:
+        if joint.kind.leader is None:
             total = total + _sum(after.q[joint.q]) + _sum(after.v[joint.v])
     good_state = abs(total) <= LARGEST
     good = going & good_tau & good_state & after.converged

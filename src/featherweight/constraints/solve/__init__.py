@@ -11,7 +11,7 @@ from featherweight.constraints.constraint import Block, Reaction, Situation
 from featherweight.constraints.solve.active_set import ActiveSet
 from featherweight.constraints.solve.motion import FreeMotion
 from featherweight.constraints.solve.solver import Solution, Solver, SolverOptions
-from featherweight.model import Tree, joined
+from featherweight.model import Tree, aggregated
 from featherweight.scalar import maximum, sqrt, when
 
 
@@ -53,7 +53,7 @@ def solve(
     some = some & going
 
     def impulses() -> Solution:
-        return Solver(joined(motion.tree), motion.q, at.start.v, free, blocks, options).solve(warm)
+        return Solver(aggregated(motion.tree), motion.q, at.start.v, free, blocks, options).solve(warm)
 
     tree.mark()
     contacts = sum(block.law.size > 1 for block in blocks)

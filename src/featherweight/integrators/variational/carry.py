@@ -34,7 +34,7 @@ class TrialCarry(Carry):
 
     def __init__(self, tree: Tree, trial: Trial, further: Sequence[Any] | None = None) -> None:
         self.nv = tree.nv
-        self.own = [joint.v for joint in tree.joints[1:] if joint.joint.leader is None]
+        self.own = [joint.v for joint in tree.joints[1:] if joint.kind.leader is None]
         super().__init__(self._nested(trial, further))
 
     def of_trial(self, trial: Trial, further: Sequence[Any] | None = None) -> list[Any]:

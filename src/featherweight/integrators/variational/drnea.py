@@ -84,7 +84,7 @@ def drnea(place: Place, delta: Sequence[Any]) -> Trial:
         felt = [s.dot(F[i]) for s in place.S[i]]
         for k, x, armature in zip(joint.dofs, felt, joint.armature, strict=True):
             e[k] = e[k] + x + armature * delta[k]
-            if joint.joint.leader is None:
+            if joint.kind.leader is None:
                 e[k] = e[k] - place.start[k]
         if not tree.floats(i):
             for k, x in zip(joint.dofs, _gained(joint, place, delta, move[i], F[i], felt), strict=True):
@@ -102,7 +102,7 @@ def _gained(
 ) -> list[Any]:
     """S⁺ᵀ Ad_Δᵀ F - Sᵀ F: the axes of a joint are moved, and the momentum of what is beyond it is not."""
     S = joint.subspace_after(place.q, delta)
-    if joint.joint.uniform and len(S) < FEW:
+    if joint.kind.uniform and len(S) < FEW:
         return [move.change(s).dot(F) for s in S]
     F_after = move.ahead(F)
     return [s.dot(F_after) - x for s, x in zip(S, felt, strict=True)]
@@ -112,7 +112,7 @@ def _square(tree: Tree, e: Sequence[Any]) -> Any:
     """|e|², joint by joint."""
     total: Any = 0.0
     for _, _, joint in tree.inward():
-        if joint.joint.leader is None:
+        if joint.kind.leader is None:
             for x in e[joint.v]:
                 total = total + x * x
     return total

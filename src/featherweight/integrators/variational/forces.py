@@ -16,7 +16,7 @@ from featherweight import algorithms
 from featherweight.algorithms.linear import is_zero
 from featherweight.integrators.integrator import External
 from featherweight.model import Tree, TreeJoint
-from featherweight.model.tree import SLOW
+from featherweight.model.damping import SLOW
 from featherweight.scalar import maximum
 from featherweight.spatial import Force, RigidInertia
 

@@ -34,7 +34,7 @@ def start(
         moved[joint.v] = [h * x for x in v[joint.v]]
     begin, _ = algorithms.inverse_dynamics(pulled, q, [0] * tree.nv, moved, pushed)
     for _, _, joint in tree.inward():
-        if joint.joint.leader is None:
+        if joint.kind.leader is None:
             begin[joint.v] = [p + half * f for p, f in zip(begin[joint.v], forces[joint.v], strict=True)]
     return begin
 
@@ -47,7 +47,7 @@ def momentum_after(
     That of floating bodies is not here (`floating`)."""
     p: list[Any] = [0] * tree.nv
     for i, _, joint in tree.inward():
-        if joint.joint.leader is None and not tree.floats(i):
+        if joint.kind.leader is None and not tree.floats(i):
             for k in joint.dofs:
                 taken = (braked.early[k] + braked.late[k]) * delta[k]
                 p[k] = begin[k] + trial.gained[k] - taken + 0.5 * h * h * forces[k]

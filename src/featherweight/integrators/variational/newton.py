@@ -104,7 +104,7 @@ def _own(S: Sequence[Motion], U: Sequence[Force], joint: TreeJoint, trial: Trial
     for n, armature in enumerate(joint.armature):
         if not is_zero(armature):
             for k, unit in enumerate(_units(len(S))):
-                d[n][k] = d[n][k] + armature * joint.joint.rate(trial.delta[joint.v], unit)[n]
+                d[n][k] = d[n][k] + armature * joint.kind.rate(trial.delta[joint.v], unit)[n]
     return d
 
 

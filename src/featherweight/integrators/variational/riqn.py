@@ -15,7 +15,7 @@ from typing import Any
 from featherweight import algorithms
 from featherweight.algorithms.articulated import ArticulatedTree, articulated_bodies
 from featherweight.algorithms.contact_inertia import by_body, joint_answers, response
-from featherweight.model import Tree, joined
+from featherweight.model import Tree, aggregated
 from featherweight.spatial import Force, Motion
 
 
@@ -29,7 +29,7 @@ class Answer:
 
     @staticmethod
     def at(tree: Tree, q: Sequence[Any]) -> Answer:
-        tree = joined(tree)
+        tree = aggregated(tree)
         return Answer(tree, q, articulated_bodies(tree, q))
 
     @staticmethod
@@ -49,4 +49,4 @@ class Answer:
 
     def __call__(self, b: Sequence[Any]) -> list[Any]:
         """Both halves, each as a pass of its own."""
-        return self.outward(joint_answers(self.tree.apart(), self.bodies, b))
+        return self.outward(joint_answers(self.tree.separate_passes(), self.bodies, b))

@@ -75,7 +75,7 @@ def less(tree: Tree, x: Sequence[Any], y: Sequence[Any], part: Any = 1.0) -> lis
     """x - part y, joint by joint."""
     z = list(x)
     for _, _, joint in tree.outward():
-        if joint.joint.leader is None:
+        if joint.kind.leader is None:
             z[joint.v] = [a - part * b for a, b in zip(x[joint.v], y[joint.v], strict=True)]
     return z
 
@@ -136,7 +136,7 @@ class Search:
         """Quasi-Newton steps that learn from each other."""
         first, answers = drnea(self.place, delta), Answer.at(self.place.tree, self.place.q)
         row = TrialCarry(self.place.tree, first)
-        tree = self.place.tree.apart()
+        tree = self.place.tree.separate_passes()
 
         def turn(now: Broyden) -> Broyden:
             before, _ = row.trial(now.trial)
@@ -204,15 +204,15 @@ class Search:
 
     def answer_after(self, trial: Trial) -> Answer:
         """By M where the trial ends, in passes of its own."""
-        return Answer.after(self.place.tree.woven(), self.place.q, trial.delta)
+        return Answer.after(self.place.tree.fused_passes(), self.place.q, trial.delta)
 
     def _direction(self, trial: Trial) -> list[Any]:
         """The Newton step, in the coordinates of δ."""
-        tree = self.place.tree.apart()
+        tree = self.place.tree.separate_passes()
         place = replace(self.place, tree=tree)
         step = newton_step(place, algorithms.integrate(tree, place.q, trial.delta), trial)
         for _, _, joint in tree.outward():
-            step[joint.v] = joint.joint.rate(trial.delta[joint.v], step[joint.v])
+            step[joint.v] = joint.kind.rate(trial.delta[joint.v], step[joint.v])
         return step
 
     def _unknown(self, delta: Sequence[Any] | None = None) -> Trial:

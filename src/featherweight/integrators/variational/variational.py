@@ -82,7 +82,7 @@ class Variational(Integrator):
         # where the step begins: momentum, and half of the impulses
         acting, braked = Acting(tree, v, tau, h, external), Braked.of(tree, q, v, h)
         pushed, forces = acting.on_bodies(q, v), acting.on_joints(tree, q)
-        together = braked.begin.woven()
+        together = braked.begin.fused_passes()
         own, memory = state[: kept_size(tree)], state[kept_size(tree) :]  # of what floats, and of guesses
         if memory:
             first, memory = extrapolated(together, v, h, memory)
@@ -107,7 +107,7 @@ class Variational(Integrator):
             found = search.rescued(found, near, lambda: self._scaled(tree, v, h), self.iterations)
 
         # where it ends: momentum again, with the other half of the impulses
-        last = tree.woven()
+        last = tree.fused_passes()
         arrival = step.arrival(found, search, last)
         if memory:
             memory = remembered(last, v, h, memory, arrival.delta)
