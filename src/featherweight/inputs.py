@@ -11,8 +11,11 @@ each of its numbers. What it does not ask for (kinds, counts, what is absent) is
 from __future__ import annotations
 
 import copy
+import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
+
+import numpy as np
 
 Thing = TypeVar("Thing")
 
@@ -33,16 +36,28 @@ class Numbers:
 
     def number(self, x: Any) -> Any:
         """A number that is an input whatever it is."""
-        self.values.append(float(x) if isinstance(x, (int, float)) else x)
-        return INPUT if self._scalars is None else next(self._scalars)
+        self.values.append(_real(x))
+        if self._scalars is None:
+            return INPUT
+        scalar = next(self._scalars, None)
+        if scalar is None:
+            raise RuntimeError("over: expected to be asked for as many numbers as without scalars, got more")
+        return scalar
 
     def optional(self, x: Any) -> Any:
         """A number that is absent if it is 0 or None: then code for it is left out."""
-        return x if x is None or _is_any_of(x, (0.0,)) else self.number(x)
+        if x is None:
+            return None
+        return 0.0 if _real(x) == 0 else self.number(x)
 
     def direction(self, xs: Sequence[Any]) -> tuple[Any, ...]:
         """Components of a direction or rotation: 0, 1 and -1 are structure, for they cost nothing."""
-        return tuple(x if _is_any_of(x, (0.0, 1.0, -1.0)) else self.number(x) for x in xs)
+        return tuple(_real(x) + 0.0 if _real(x) in (0.0, 1.0, -1.0) else self.number(x) for x in xs)
+
+    def end(self) -> None:
+        """Raise RuntimeError if not all scalars were taken."""
+        if self._scalars is not None and next(self._scalars, None) is not None:
+            raise RuntimeError("over: expected to be asked for as many numbers as without scalars, got fewer")
 
 
 def with_fields(thing: Thing, **values: Any) -> Thing:
@@ -55,8 +70,12 @@ def with_fields(thing: Thing, **values: Any) -> Thing:
 
 def absent(x: Any) -> bool:
     """Is it known to be 0, while a program is traced and ever after?"""
-    return _is_any_of(x, (0.0,))
+    return isinstance(x, (int, float)) and x == 0
 
 
-def _is_any_of(x: Any, values: tuple[float, ...]) -> bool:
-    return isinstance(x, (int, float)) and x in values
+def _real(x: Any) -> float:
+    """A number of an object as a float; TypeError for what is none."""
+    is_array = isinstance(x, np.ndarray) and x.ndim == 0
+    if isinstance(x, bool) or not (is_array or isinstance(x, numbers.Real)):
+        raise TypeError(f"expected a real number as an input of compiled code, got {x!r} ({type(x).__name__})")
+    return float(x)

@@ -248,7 +248,7 @@ def test_misuse_is_explained() -> None:
         Impulse(dry_friction="none")
     with pytest.raises(ValueError, match="presliding: expected a number of 0 or more"):
         Impulse(presliding=-1.0)
-    with pytest.raises(ValueError, match="as rows it needs a semi-implicit step"):
+    with pytest.raises(ValueError, match="needs a semi-implicit step"):
         fw.rollout(slider(), [0.0], [1.0], steps=1, dt=1e-3, contact=RIGID, integrator="variational")
 
 

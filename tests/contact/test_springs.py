@@ -61,7 +61,7 @@ def test_a_deflection_from_elsewhere_acts_only_along_the_surface(law: str, norma
     model = particle()
     q, still = lifted(model, z * n).tolist(), [0.0] * 6
     (element,) = contact.elements()
-    step = element.step(Kinematics(model, model.over_floats, q, still), 1e-4, u.tolist())
+    step = element.advance(Kinematics(model, model.over_floats, q, still), 1e-4, u.tolist())
 
     r = 1.0 if law == "linear" else math.sqrt(-z)
     along = u - n * (n @ u)

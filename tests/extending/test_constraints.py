@@ -24,7 +24,7 @@ class Together(Constraint):
     b: str
     says: int = 3  # how many blocks it claims to have
 
-    def laws(self, model: fw.Model) -> list[int]:
+    def block_sizes(self, model: fw.Model) -> list[int]:
         return [1] * self.says
 
     def blocks(self, at: Any) -> list[Block]:
@@ -153,5 +153,5 @@ def test_what_a_constraint_says_wrongly_is_refused_with_what_to_do() -> None:
         fw.rollout(model, *start, steps=1, dt=1e-3, constraints=Elsewhere("left_lower", "right_lower"))
     with pytest.raises(TypeError, match=r"constraints: expected a Constraint of featherweight\.constraints or several"):
         fw.rollout(model, *start, steps=1, dt=1e-3, constraints="rope")
-    with pytest.raises(ValueError, match=r"semi-implicit step or of a variational one, got RK4\(\), where an impact"):
+    with pytest.raises(ValueError, match=r"not in those of RK4\(\): an impact within a step"):
         fw.rollout(model, *start, steps=1, dt=1e-3, constraints=Together("left_lower", "right_lower"), integrator="rk4")

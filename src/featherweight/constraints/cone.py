@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from featherweight.constraints.law import SOFT, TINY, Law, Linearised, LocalProblem, Rows, dot
+from featherweight.constraints.law import LEAST, SOFT, TINY, Law, Linearised, LocalProblem, Rows, dot
 from featherweight.scalar import logical_not, maximum, minimum, sqrt, structural, when, where
 
 TURNS = 2  # Newton steps for the direction of sliding
-COMPLIANCE, LEAST = 1e-10, 1e-30  # of a contact, as a part of its mobility and beside it [1/kg]
+COMPLIANCE = 1e-10  # of a contact, as a part of its mobility
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Cone(Law):
 
     friction: Any
     size = 3
+    is_contact = True
 
     def problem(self, dofs: tuple[int, ...], T: Rows, Y: Rows, e: list[Any], before: Sequence[Any]) -> ConeProblem:
         nn, n1, n2, o11, o12, o22 = (dot(T[r], Y[c]) for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
@@ -65,6 +66,9 @@ class ConeProblem(LocalProblem):
         nn, n1, n2, o11, o12, o22 = self.G
         n, x, y = change
         return [nn * n + n1 * x + n2 * y, n1 * n + o11 * x + o12 * y, n2 * n + o12 * x + o22 * y]
+
+    def slip(self, w: Sequence[Any]) -> Any:
+        return sqrt(w[1] * w[1] + w[2] * w[2])
 
     def solved(self, own: Sequence[Any], e: Sequence[Any]) -> list[Any]:
         mu = self.law.friction

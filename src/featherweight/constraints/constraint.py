@@ -36,7 +36,7 @@ class Block:
     """Rows of a constraint that one law joins.
 
     Args:
-        law: which impulses go with which velocities (`Cone`, `Interval`, `Stop`, `Equality`).
+        law: which impulses go with which velocities (`Cone`, `Interval`, `Equality`).
         bodies: numbers of the bodies that are pushed, or whose joint is; they are structure.
         acts: whether it acts in this step; True where that is known while tracing.
         pushes: what a unit impulse of each row pushes with; asked only where the block may act.
@@ -78,7 +78,7 @@ class Constraint:
     def check(self, model: Model) -> None:
         """Raise ValueError if the robot cannot be constrained by it."""
 
-    def laws(self, model: Model) -> list[int]:
+    def block_sizes(self, model: Model) -> list[int]:
         """How many impulses each of its blocks has: this is known before anything is traced."""
         raise NotImplementedError
 

@@ -8,7 +8,7 @@ from typing import Any
 from featherweight.constraints.constraint import Block, Constraint, Situation
 from featherweight.constraints.interval import Interval
 from featherweight.forces import Push
-from featherweight.inputs import Numbers
+from featherweight.inputs import Numbers, with_fields
 from featherweight.model import Model
 
 
@@ -29,9 +29,9 @@ class DryFriction(Constraint):
     takes_dry_friction = True
 
     def over(self, numbers: Numbers) -> DryFriction:
-        return DryFriction(numbers.optional(self.presliding))
+        return with_fields(self, presliding=numbers.optional(self.presliding))
 
-    def laws(self, model: Model) -> list[int]:
+    def block_sizes(self, model: Model) -> list[int]:
         return [Interval.size for _ in rubbing(model)]
 
     def blocks(self, at: Situation) -> list[Block]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from featherweight.constraints.law import SOFT, TINY, Law, Linearised, LocalProblem, Rows, dot
+from featherweight.constraints.law import LEAST, SOFT, TINY, Law, Linearised, LocalProblem, Rows, dot
 from featherweight.inputs import absent
 from featherweight.scalar import maximum, minimum, structural, where
 
@@ -30,7 +30,7 @@ class Interval(Law):
     size = 1
 
     def problem(self, dofs: tuple[int, ...], T: Rows, Y: Rows, e: list[Any], before: Sequence[Any]) -> IntervalProblem:
-        G = dot(T[0], Y[0])
+        G = dot(T[0], Y[0]) + LEAST  # a row may move nothing
         yields = 0.0 if absent(self.yields) else self.yields * G
         return IntervalProblem(T, Y, G, e, yields, before[0], dofs, self)
 

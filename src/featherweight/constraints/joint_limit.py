@@ -16,7 +16,7 @@ import numpy as np
 from featherweight.constraints.constraint import Block, Constraint, Situation
 from featherweight.constraints.interval import Stop
 from featherweight.forces import Push
-from featherweight.inputs import Numbers
+from featherweight.inputs import Numbers, with_fields
 from featherweight.model import JointInfo, Model
 from featherweight.model.cache import once_per_model
 from featherweight.scalar import absolute, maximum, minimum, where
@@ -56,12 +56,13 @@ class JointLimit(Constraint):
     slop: float = 1e-6
 
     def over(self, numbers: Numbers) -> JointLimit:
-        return JointLimit(*map(numbers.number, (self.recovery, self.recovery_speed, self.slop)))
+        names = ("recovery", "recovery_speed", "slop")
+        return with_fields(self, **{name: numbers.number(getattr(self, name)) for name in names})
 
     def check(self, model: Model) -> None:
         limits_of(model)
 
-    def laws(self, model: Model) -> list[int]:
+    def block_sizes(self, model: Model) -> list[int]:
         return [Stop.size for _ in limits_of(model)]
 
     def blocks(self, at: Situation) -> list[Block]:

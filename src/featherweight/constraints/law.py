@@ -13,6 +13,7 @@ from typing import Any
 
 SOFT = 1e-6  # of the mobility: regularisation of a law that is linearised
 TINY = 1e-30
+LEAST = 1e-30  # mobility [1/kg]: keeps a row that can move nothing finite
 
 Rows = list[list[Any]]  # one row for each impulse, one entry for each degree of freedom
 
@@ -21,6 +22,7 @@ class Law:
     """One kind of law."""
 
     size: int  # impulses of a block
+    is_contact = False  # of a point: skipped while it is open, and it may slip
     prescribes = False  # where it acts, it prescribes the velocity of one joint: an active-set method can solve it
 
     def problem(self, dofs: tuple[int, ...], T: Rows, Y: Rows, e: list[Any], before: Sequence[Any]) -> LocalProblem:
@@ -47,6 +49,7 @@ class LocalProblem:
     """
 
     dofs: tuple[int, ...]
+    law: Any
     T: Rows
     Y: Rows
     e: list[Any]
@@ -79,6 +82,10 @@ class LocalProblem:
     def inside(self, own: Sequence[Any]) -> list[Any]:
         """The impulses, projected onto what is allowed."""
         raise NotImplementedError
+
+    def slip(self, w: Sequence[Any]) -> Any:
+        """The speed of slip, of a contact with these velocity errors [m/s]."""
+        return 0.0
 
     def error(self, s: dict[int, Any]) -> list[Any]:
         """w = e + T s, for all impulses together."""

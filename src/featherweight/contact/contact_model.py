@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from featherweight.constraints import Constraint
+from featherweight.constraints import Constraint, JointLimit
 from featherweight.constraints.solve.solver import SolverOptions
 from featherweight.contact.candidates import Ground
 from featherweight.contact.surfaces import Plane, Surface, check_friction, check_restitution
@@ -57,13 +57,20 @@ class ContactModel:
         """The force elements it adds to a step."""
         return ()
 
-    def constraints(self, limits: bool) -> tuple[Constraint, ...] | None:
-        """The constraints it adds to a step, with those of joints and, if `limits`, of their ends; None if it has none,
-        and leaves the joints alone."""
-        return None
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The constraints of contact that it adds to a step."""
+        return ()
+
+    def joint_limit(self) -> JointLimit:
+        """The constraint by which joints are held within their limits."""
+        return JointLimit()
+
+    def joint_constraints(self) -> tuple[Constraint, ...]:
+        """Further constraints of joints."""
+        return ()
 
     @property
-    def options(self) -> SolverOptions:
+    def solver(self) -> SolverOptions:
         """When constraints count as solved."""
         return SolverOptions()
 

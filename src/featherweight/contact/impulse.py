@@ -72,12 +72,16 @@ class Impulse(ContactModel):
         super().check(model)
         limits_of(model)  # limits that contradict each other are refused
 
-    def constraints(self, limits: bool) -> tuple[Constraint, ...]:
-        recovery = self.recovery, self.recovery_speed, self.slop
-        points = PointOnSurface(self._ground(), *recovery, self.bounce_speed)
-        ends = (JointLimit(*recovery),) if limits else ()
-        return points, *ends, *((DryFriction(self.presliding),) if self.dry_friction == "rows" else ())
+    def constraints(self) -> tuple[Constraint, ...]:
+        own = self.recovery, self.recovery_speed, self.slop, self.bounce_speed
+        return (PointOnSurface(self._ground(), *own),)
+
+    def joint_limit(self) -> JointLimit:
+        return JointLimit(self.recovery, self.recovery_speed, self.slop)
+
+    def joint_constraints(self) -> tuple[Constraint, ...]:
+        return (DryFriction(self.presliding),) if self.dry_friction == "rows" else ()
 
     @property
-    def options(self) -> SolverOptions:
+    def solver(self) -> SolverOptions:
         return SolverOptions(self.tolerance, self.iterations)

@@ -39,7 +39,7 @@ class PointOnSurface(Constraint):
     slop: Any
     bounce_speed: Any
 
-    def laws(self, model: Model) -> list[int]:
+    def block_sizes(self, model: Model) -> list[int]:
         return [Cone.size] * (len(model.contact_points) * len(self.ground.surfaces))
 
     def blocks(self, at: Situation) -> list[Block]:

@@ -34,7 +34,7 @@ class SoftContact(ForceElement):
     def memory_size(self, model: Model) -> int:
         return 3 * len(model.contact_points) * len(self.ground.surfaces)
 
-    def step(self, at: Kinematics, h: Any, memory: Sequence[Any]) -> Advance:
+    def advance(self, at: Kinematics, h: Any, memory: Sequence[Any]) -> Advance:
         met, touched = self._touched(at, h, memory)
         deflections = [x for one in touched for x in one.deflection]
         forces, slips = [one.force for one in touched], [one.slip for one in touched]

@@ -1,6 +1,6 @@
 """Force elements: springs, dampers, soft contact, wind: whatever pushes bodies or joints by a law of the state.
 
-A kind is a frozen dataclass with `forces`. What it remembers from step to step (a deflection) it advances in `step`,
+A kind is a frozen dataclass with `forces`. What it remembers from step to step (a deflection) it moves on in `advance`,
 once at the beginning of each; `forces` may be asked several times in a step, by integrators with several stages.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 from featherweight.forces.kinematics import Kinematics
@@ -16,16 +15,14 @@ from featherweight.inputs import Numbers
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force
 
-NOTHING: Mapping[int, Any] = MappingProxyType({})
-
 
 @dataclass(frozen=True)
 class Push:
     """Forces on bodies, each in its own frame at its origin, by number of the body; and on joints, by degree of
     freedom. Of a constraint's row: what a unit impulse pushes with."""
 
-    bodies: Mapping[int, Force] = field(default_factory=lambda: NOTHING)
-    joints: Mapping[int, Any] = field(default_factory=lambda: NOTHING)
+    bodies: Mapping[int, Force] = field(default_factory=dict)
+    joints: Mapping[int, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class ForceElement:
         """How many numbers it remembers from step to step; zeros at the beginning."""
         return 0
 
-    def step(self, at: Kinematics, h: Any, memory: Sequence[Any]) -> Advance:
+    def advance(self, at: Kinematics, h: Any, memory: Sequence[Any]) -> Advance:
         """What it remembers after a step of h that begins here."""
         return Advance(list(memory))
 
@@ -61,13 +58,15 @@ class ForceElement:
     def joint_damping(self, model: Model) -> Mapping[int, Any]:
         """Its implicit part: damping [N m s/rad or N s/m] by degree of freedom, which acts with the velocity at the end
         of a step, so that no damping is too stiff. It is not to be in `forces` too."""
-        return NOTHING
+        return {}
 
 
 def with_damping(tree: Tree, damping: Mapping[int, Any]) -> Tree:
     """The tree whose joints are damped by this, too, by degree of freedom."""
     if not damping:
         return tree
+    if unknown := set(damping) - set(range(tree.nv)):
+        raise ValueError(f"joint_damping: expected degrees of freedom from 0 to {tree.nv - 1}, got {sorted(unknown)}")
     joints = list(tree.joints)
     for i, joint in enumerate(joints[1:], start=1):
         if joint.kind.leader is None and any(k in damping for k in joint.dofs):

@@ -32,6 +32,11 @@ class Kinematics:
         _ = self.pose  # first: both passes share what the joints compute
         return algorithms.velocities(self.tree, self.q, self.v)
 
+    def frame(self, name: str) -> tuple[int, Transform]:
+        """The body that a frame (of a link, joint or contact point) is fixed to, and the transform from there."""
+        frame = self.model.frame(name)
+        return frame.body, frame.X.lift(self.tree.lift)
+
     def position(self, body: int, point: Vector) -> Vector:
         """A point of a body, given in its frame, in the world [m]."""
         X = self.pose[body]

@@ -28,7 +28,7 @@ External = Callable[[Sequence[Any], Sequence[Any]], list[Force]]
 @dataclass(frozen=True)
 class StepForces:
     """What acts on a robot in a step: forces τ at its joints, external forces on its bodies; and the speed below which
-    dry friction is viscous, which is higher where something is hit (see `constraints.impact`)."""
+    dry friction is viscous, which is higher where something is hit (`constraints.solve.impact_speed`)."""
 
     tau: Sequence[Any]
     external: External | None = None

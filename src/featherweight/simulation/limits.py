@@ -11,7 +11,7 @@ from featherweight.model import Model
 
 FEW = 3  # joints that are named
 ALLOW = "to allow it, pass limits=False (--no-limits)"
-WHERE = "limits act in semi-implicit and variational steps"
+WHERE = "limits act in all steps but those of Runge-Kutta methods"
 
 
 def begins_beyond(model: Model, q: np.ndarray) -> np.ndarray:

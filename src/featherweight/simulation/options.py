@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from featherweight.constraints import Constraint, JointLimit
-from featherweight.constraints.solve import SolverOptions
 from featherweight.contact import ContactModel
 from featherweight.forces import ForceElement
 from featherweight.identity import Identity, identity
@@ -37,7 +36,10 @@ class StepOptions:
 
     def over(self, scalars: Iterable[Any]) -> StepOptions:
         """The same over other scalars, in place of the numbers that are inputs."""
-        return self._over(Numbers(scalars))
+        numbers = Numbers(scalars)
+        new = self._over(numbers)
+        numbers.end()
+        return new
 
     @cached_property
     def numbers(self) -> list[float]:
@@ -55,19 +57,20 @@ class StepOptions:
             None if self.actuators is None else self.actuators.over(numbers),
             None if self.contact is None else self.contact.over(numbers),
             self.limits, self.watched,
-            tuple(element.over(numbers) for element in self.forces),
-            tuple(constraint.over(numbers) for constraint in self.constraints),
+            tuple(_over(element, ForceElement, numbers) for element in self.forces),
+            tuple(_over(constraint, Constraint, numbers) for constraint in self.constraints),
         )  # fmt: skip
 
     @cached_property
     def parts(self) -> Parts:
         """What the step is composed of."""
-        elements = (*(() if self.contact is None else self.contact.elements()), *self.forces)
-        own = None if self.contact is None else self.contact.constraints(self.limits)
-        if own is None:
-            own = (JointLimit(),) if self.limits else ()
-        options = SolverOptions() if self.contact is None else self.contact.options
-        return Parts(self.integrator, elements, (*own, *self.constraints), options)
+        contact = self.contact
+        if contact is None:
+            limit = (JointLimit(),) if self.limits else ()
+            return Parts(self.integrator, self.forces, (*limit, *self.constraints))
+        limit = (contact.joint_limit(),) if self.limits else ()
+        constraints = (*contact.constraints(), *limit, *contact.joint_constraints(), *self.constraints)
+        return Parts(self.integrator, (*contact.elements(), *self.forces), constraints, contact.solver)
 
     @cached_property
     def identity(self) -> Identity:
@@ -76,7 +79,7 @@ class StepOptions:
         shape, control = self._structure[0], self.control
         traced = control and (control.function, control.state.shape[-1:], control.parameters.shape[-1:])
         parts = shape.integrator, shape.actuators, shape.contact, shape.forces, shape.constraints
-        return identity(self.given, *parts, self.limits, self.watched, traced)
+        return identity(self.given, *parts, self.limits, self.watched, traced, len(self.numbers))
 
     def records(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Shapes of what is recorded in a step, by name: forces; of contact, force, slip, depth, and (turns, residual)
@@ -87,3 +90,11 @@ class StepOptions:
             "tau": (model.nv,), "contact_force": (points, 3), "contact_slip": (points,), "penetration": (points,),
             "solver": (solver,), "convergence": (2 if self.integrator.solves else 0,),
         }  # fmt: skip
+
+
+def _over(thing: Any, kind: Any, numbers: Numbers) -> Any:
+    """A user's object over other scalars: of the same kind, or TypeError."""
+    new = thing.over(numbers)
+    if not isinstance(new, kind):
+        raise TypeError(f"{type(thing).__name__}.over: expected a {kind.__name__}, got {type(new).__name__}")
+    return new

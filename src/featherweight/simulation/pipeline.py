@@ -6,7 +6,7 @@ kinematics → force elements → the integrator's free motion → constraint bl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -14,10 +14,11 @@ from typing import Any
 
 from featherweight.constraints import Block, Constraint, Situation
 from featherweight.constraints.solve import SolverOptions, impact_speed, solve
-from featherweight.forces import ForceElement, Kinematics, with_damping
+from featherweight.forces import Advance, ForceElement, Kinematics, Push, with_damping
 from featherweight.integrators.integrator import Integrator, StepForces
 from featherweight.model import Model, Tree
 from featherweight.model.damping import SLOW, has_dry_friction, without_dry_friction
+from featherweight.simulation.asking import asking
 from featherweight.spatial import Force
 
 
@@ -28,14 +29,14 @@ class Parts:
     integrator: Integrator
     elements: tuple[ForceElement, ...] = ()
     constraints: tuple[Constraint, ...] = ()
-    options: SolverOptions = field(default_factory=SolverOptions)
+    solver: SolverOptions = field(default_factory=SolverOptions)
 
     def memory_sizes(self, model: Model) -> Memory:
         """How many numbers each part remembers from step to step; zeros at the beginning."""
         return Memory(
             self.integrator.state_size(model.over_floats),
             [element.memory_size(model) for element in self.elements],
-            sum(sum(constraint.laws(model)) for constraint in self.constraints),
+            sum(sum(constraint.block_sizes(model)) for constraint in self.constraints),
         )
 
 
@@ -48,6 +49,17 @@ class Memory:
     constraints: Any
 
 
+class Records(dict[str, list[Any]]):
+    """What is recorded of a step, as flat lists by name."""
+
+    def add(self, others: Mapping[str, list[Any]]) -> None:
+        """Further ones; a name that is there already is refused."""
+        for name in others:
+            if name in self:
+                raise ValueError(f"records: {name!r} is recorded already in this step; give it another name, or none")
+        self.update(others)
+
+
 @dataclass(frozen=True)
 class Stepped:
     """The state after a step, what is remembered, whether every equation was solved, and records by name."""
@@ -56,7 +68,7 @@ class Stepped:
     v: list[Any]
     memory: Memory
     converged: Any
-    records: dict[str, list[Any]]
+    records: Records
 
 
 def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memory, going: Any) -> Stepped:
@@ -64,21 +76,26 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
     model, tree, q, v = at.model, at.tree, at.q, at.v
 
     # force elements: what they remember moves on, and they push wherever the integrator asks
-    elements = [element.step(at, h, own) for element, own in zip(parts.elements, memory.elements, strict=True)]
-    pushing = _Pushing(parts.elements, at, [element.memory for element in elements])
+    with asking("forces"):
+        elements = [
+            _advanced(element, at, h, own) for element, own in zip(parts.elements, memory.elements, strict=True)
+        ]
+        pushing = _Pushing(parts.elements, at, [element.memory for element in elements])
 
-    # the integrator's motion without impulses
+    # the integrator's motion without impulses; dry friction that is a constraint is left to that
     begin = Situation(model, tree, q, v, h, False, at)
-    rows = any(constraint.takes_dry_friction for constraint in parts.constraints)
-    slow = partial(_slow, () if rows else parts.constraints, begin)
-    acting = StepForces(pushing.on_joints(tau), pushing.on_bodies if parts.elements else None, slow)
-    seen = without_dry_friction(tree) if rows else tree
-    motion = parts.integrator.free(seen, q, v, acting, h, memory.integrator)
+    constrained = any(constraint.takes_dry_friction for constraint in parts.constraints)
+    friction_speed = partial(_friction_speed, () if constrained else parts.constraints, begin)
+    acting = StepForces(pushing.on_joints(tau), pushing.on_bodies if parts.elements else None, friction_speed)
+    free_tree = without_dry_friction(tree) if constrained else tree
+    with asking("integrator"):
+        motion = parts.integrator.free(free_tree, q, v, acting, h, memory.integrator)
 
     # constraint blocks where they act, and the impulses that fulfil their laws
     end = Situation(model, tree, motion.q, motion.v, h, True, at) if motion.moved else begin
-    blocks = [_blocks(constraint, end) for constraint in parts.constraints]
-    solved = solve(parts.options, end, motion, list(chain(*blocks)), memory.constraints, going)
+    with asking("constraints"):
+        blocks = [_blocks(constraint, end) for constraint in parts.constraints]
+        solved = solve(parts.solver, end, motion, list(chain(*blocks)), memory.constraints, going)
 
     # the integrator's end of the step
     new_q, new_v = parts.integrator.finish(tree, motion, solved.v, h)
@@ -86,18 +103,20 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
     kept = Memory(carried, [element.memory for element in elements], solved.memory)
 
     # records by name
-    records = {"solver": [solved.turns, solved.residual], "convergence": [motion.iterations, motion.residual]}
+    records = Records({"solver": [solved.turns, solved.residual], "convergence": [motion.iterations, motion.residual]})
     for element in elements:
-        records |= element.records
+        records.add(element.records)
     found = iter(solved.reactions)
     for constraint, own in zip(parts.constraints, blocks, strict=True):
-        records |= constraint.records(end, [next(found) for _ in own])
+        records.add(constraint.records(end, [next(found) for _ in own]))
     return Stepped(new_q, new_v, kept, solved.converged & motion.converged, records)
 
 
 def _blocks(constraint: Constraint, at: Situation) -> list[Block]:
     """The blocks of a constraint, as many and as large as it said before."""
-    blocks, sizes = constraint.blocks(at), constraint.laws(at.model)
+    blocks, sizes = list(constraint.blocks(at)), list(constraint.block_sizes(at.model))
+    if not all(isinstance(block, Block) for block in blocks):
+        raise TypeError(f"{type(constraint).__name__}.blocks: expected a list of Block, got {blocks!r}")
     found = [block.law.size for block in blocks]
     if found != sizes:
         raise ValueError(f"constraints: {constraint!r} said blocks of {sizes} impulses, and gave blocks of {found}")
@@ -116,7 +135,7 @@ class _Pushing:
 
     def __init__(self, elements: Sequence[ForceElement], begin: Kinematics, memory: Sequence[Sequence[Any]]) -> None:
         self._elements, self._begin, self._memory = elements, begin, memory
-        self._first = [element.forces(begin, own) for element, own in zip(elements, memory, strict=True)]
+        self._first = [_push(element, begin, own) for element, own in zip(elements, memory, strict=True)]
 
     def on_joints(self, tau: Sequence[Any]) -> list[Any]:
         """τ with their forces on joints, as they are at the beginning of the step."""
@@ -131,7 +150,7 @@ class _Pushing:
         begin, pushes = self._begin, self._first
         if q is not begin.q or v is not begin.v:
             at = Kinematics(begin.model, begin.tree, q, v)
-            pushes = [element.forces(at, own) for element, own in zip(self._elements, self._memory, strict=True)]
+            pushes = [_push(element, at, own) for element, own in zip(self._elements, self._memory, strict=True)]
         total = [Force.zero() for _ in begin.tree.parent]
         for push in pushes:
             for body, force in push.bodies.items():
@@ -139,8 +158,30 @@ class _Pushing:
         return total
 
 
-def _slow(constraints: Sequence[Constraint], begin: Situation) -> Any:
-    """The speed below which dry friction of joints is viscous."""
+def _advanced(element: ForceElement, at: Kinematics, h: Any, memory: Sequence[Any]) -> Advance:
+    """What an element remembers after the step, as many numbers as it said."""
+    after, name = element.advance(at, h, memory), type(element).__name__
+    if len(after.memory) != len(memory):
+        raise ValueError(f"forces: {name}.advance: expected {len(memory)} numbers to remember, got {len(after.memory)}")
+    return after
+
+
+def _push(element: ForceElement, at: Kinematics, memory: Sequence[Any]) -> Push:
+    """What an element pushes with, checked."""
+    push, name = element.forces(at, memory), type(element).__name__
+    if not isinstance(push, Push):
+        raise TypeError(f"{name}.forces: expected a Push, got {type(push).__name__}")
+    bodies, dofs = range(len(at.tree.parent)), range(at.tree.nv)
+    if not (set(push.bodies) <= set(bodies) and set(push.joints) <= set(dofs)):
+        raise ValueError(
+            f"forces: {name} pushes bodies {sorted(push.bodies)} and degrees of freedom {sorted(push.joints)}; "
+            f"expected 0 to {len(bodies) - 1}, and 0 to {len(dofs) - 1}"
+        )
+    return push
+
+
+def _friction_speed(constraints: Sequence[Constraint], begin: Situation) -> Any:
+    """The speed below which dry friction of joints is regularised as viscous."""
     if not has_dry_friction(begin.tree):
         return SLOW
     blocks: list[Block] = [block for constraint in constraints for block in _blocks(constraint, begin)]

@@ -107,7 +107,7 @@ def problem(
     carry = [*_begin(model, all_rows("q"), all_rows("v")), *_memories(loop, count)]
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     if options.numbers:
-        constants.append(np.array([options.numbers]))
+        constants.append(np.array([options.numbers], dtype=float))
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
@@ -166,13 +166,13 @@ def _check_impulses(options: StepOptions) -> None:
     method, constraints = options.integrator, options.parts.constraints
     if constraints and method.no_impulses:
         raise ValueError(
-            "integrator: impulses act at the end of a semi-implicit step or of a variational one, got "
-            f"{method!r}, where {method.no_impulses}"
+            "integrator: impulses act in steps that are semi-implicit, variational or a user's, not in those of "
+            f"{method!r}: {method.no_impulses}"
         )
     if method.moves_first and any(constraint.takes_dry_friction for constraint in constraints):
         raise ValueError(
-            "dry_friction: as rows it needs a semi-implicit step (others move before they act), got "
-            f"{method!r}; leave it as damping there"
+            "dry friction as a constraint (Impulse(dry_friction='rows'), DryFriction) needs a semi-implicit step, got "
+            f"{method!r}, which moves before impulses act; leave it as damping there"
         )
 
 

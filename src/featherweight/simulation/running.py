@@ -67,8 +67,8 @@ def rollout(
         contact: contact model.
         integrator: "semi_implicit", "rk4", "variational", or an integrator.
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
-        limits: joints stay within their limits of position, in semi-implicit and variational steps; other integrators
-            warn of the first step beyond one. Limits of velocity never act, those of effort by `actuators`.
+        limits: joints stay within their limits of position; Runge-Kutta steps, in which limits cannot act, warn of the
+            first step beyond one. Limits of velocity never act, those of effort by `actuators`.
         forces: force elements of `featherweight.forces` that act, your own kinds among them.
         constraints: constraints of `featherweight.constraints` that are kept, your own kinds among them.
         record_every: keep every so many states; divides `steps`.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.algorithms import lost_pivots, pivots
-from featherweight.compiler import Argument, Node
+from featherweight.compiler import Argument, Node, interpreting
 from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints.joint_limit import limits_of
 from featherweight.dynamics.evaluate import LARGEST
@@ -37,14 +37,14 @@ def step_loop(model: Model, options: StepOptions) -> Loop:
     """The loop for a model and what moves it, made once for a structure; one around a user's controller lives as long
     as that does. One that depends on what may change unseen is made anew each time."""
     known = options.identity
-    if not known.settled:
+    if not known.settled or (known.foreign and interpreting()):  # it may be traced later, when it has changed
         return _make(model, options)
     key = ("loop", known)
     theirs = options.control if known.foreign else None
     loops = model.cache.kernels if theirs is None else theirs.loops.setdefault(model, Kernels())
     if known.foreign and key not in loops:
         _forget(loops)
-    return loops.once(key, lambda: _make(model, options))
+    return loops.once(key, lambda: _make(model, options).traced(now=bool(known.foreign)))
 
 
 def _forget(loops: dict[Any, Any]) -> None:
@@ -94,13 +94,23 @@ def _make(model: Model, options: StepOptions) -> Loop:
         x = dict(zip(names, scalars, strict=True))
         tree = model.over(lift, mark, {n: x[n] for n in model.parameters})
         after, recorded = _step(model, tree, options.over(x.get("numbers", ())), x)
-        wanted = (recorded[n] if prod(shape) else [] for n, shape in records.items())
-        return [*(after[a.name] for a in carry), *wanted], 0
+        if unknown := set(recorded) - set(records):
+            raise ValueError(f"records: expected names among {', '.join(records)}, got {', '.join(sorted(unknown))}")
+        return [*(after[a.name] for a in carry), *(_recorded(recorded, n, shape) for n, shape in records.items())], 0
 
     whole = identity("step", options.identity.text, model)
     fingerprint = None if options.identity.foreign else whole.everywhere
     by_user, shapes = options.control is not None, list(records.values())
     return Loop("step", carry, forces, constants, shapes, function, RECORDED, fingerprint, one_by_one=by_user)
+
+
+def _recorded(records: dict[str, list[Any]], name: str, shape: tuple[int, ...]) -> list[Any]:
+    """A record of a step as it is kept: zeros where nothing gave it."""
+    size = prod(shape)
+    values = records.get(name, [0.0] * size) if size else []
+    if len(values) != size:
+        raise ValueError(f"records: {name}: expected {size} numbers in a step, got {len(values)}")
+    return list(values)
 
 
 def _step(
@@ -140,7 +150,8 @@ def _step(
         new["passed"] = tree.chosen(still, passed, x["passed"])
     if options.control is not None:
         new["x"] = tree.chosen(still, x_after, x["x"])
-    return {**new, "clock": clock}, {**after.records, "tau": list(tau)}
+    after.records.add({"tau": list(tau)})
+    return {**new, "clock": clock}, after.records
 
 
 def _memory(parts: Parts, model: Model, x: dict[str, list[Any]]) -> Memory:

@@ -113,6 +113,12 @@ class Loop:
         for states, now in zip(call.states[recorded:], carry[recorded:], strict=True):
             states[...] = now
 
+    def traced(self, *, now: bool) -> Loop:
+        """This loop; traced `now` if what it was made of may change."""
+        if now:
+            _ = self.kernel.plan
+        return self
+
     def program(self) -> str:
         """The step as a text, the same in every process."""
         return self.kernel.module(1, host()).text

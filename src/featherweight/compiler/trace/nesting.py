@@ -67,7 +67,18 @@ def _of_dataclass(value: Any, scalars: list[Any]) -> Nesting:
             object.__setattr__(new, name, part)
         return new
 
-    return _of_parts(f"{kind.__name__}{known or ''}", names, [getattr(value, n) for n in names], scalars, build)
+    looks = ", ".join(f"{name}={_mark(part)}" for name, part in known.items())
+    return _of_parts(f"{_mark(kind)}[{looks}]", names, [getattr(value, n) for n in names], scalars, build)
+
+
+def _mark(value: Any) -> str:
+    """What tells a structural value from others: itself, if it is plain; else which object it is."""
+    if isinstance(value, type):
+        return f"{value.__qualname__}@{id(value):x}"
+    plain = isinstance(value, (bool, int, float, str, type(None)))
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return f"({', '.join(map(_mark, value))})"
+    return repr(value) if plain else f"{type(value).__name__}@{id(value):x}"
 
 
 def _of_parts(

@@ -33,8 +33,8 @@ class Coupling:
 
     def __init__(self, tree: Tree, problems: Sequence[LocalProblem], acts: Sequence[Any], dofs: Sequence[int]) -> None:
         self.tree, self.problems, self.acts, self.dofs = tree, problems, acts, dofs
-        self.contacts = [k for k, problem in enumerate(problems) if len(problem.e) > 1]
-        self.rows = [k for k, problem in enumerate(problems) if len(problem.e) == 1]
+        self.contacts = [k for k, problem in enumerate(problems) if problem.law.is_contact]
+        self.rows = [k for k, problem in enumerate(problems) if not problem.law.is_contact]
 
     @staticmethod
     def only(acts: Any, body: Callable[[], Any], otherwise: Any) -> Any:
@@ -53,8 +53,8 @@ class Coupling:
         """s by degree of freedom."""
         raise NotImplementedError
 
-    def slip(self, now: Sweep, k: int) -> tuple[Any, Any]:
-        """Velocity of a contact along its surface."""
+    def slip(self, now: Sweep, k: int) -> Any:
+        """Speed of a contact along its surface."""
         raise NotImplementedError
 
     def nothing(self) -> dict[int, Any]:
@@ -108,9 +108,8 @@ class ByPushes(Coupling):
     def pushes(self, now: Sweep) -> dict[int, Any]:
         return dict(zip(self.dofs, now.shared, strict=True))
 
-    def slip(self, now: Sweep, k: int) -> tuple[Any, Any]:
-        _, x, y = self.problems[k].error(self.pushes(now))
-        return x, y
+    def slip(self, now: Sweep, k: int) -> Any:
+        return self.problems[k].slip(self.problems[k].error(self.pushes(now)))
 
 
 class ByVelocities(Coupling):
@@ -168,7 +167,7 @@ class ByVelocities(Coupling):
         return own
 
     def sweep(self, now: Sweep) -> Sweep:
-        e = {k: list(now.shared[3 * n : 3 * n + 3]) for n, k in enumerate(self.contacts)}
+        e = self._errors(now.shared)
         impulses, worst = list(now.impulses), 0.0
         for k in self.contacts:
             self.tree.mark()
@@ -194,9 +193,13 @@ class ByVelocities(Coupling):
             s.update(zip(self.problems[k].dofs, self.problems[k].pushed(now.impulses[k], s), strict=True))
         return self._with_rows(s, now.impulses)
 
-    def slip(self, now: Sweep, k: int) -> tuple[Any, Any]:
-        n = self.contacts.index(k)
-        return now.shared[3 * n + 1], now.shared[3 * n + 2]
+    def slip(self, now: Sweep, k: int) -> Any:
+        return self.problems[k].slip(self._errors(now.shared)[k])
+
+    def _errors(self, shared: Sequence[Any]) -> dict[int, list[Any]]:
+        """The velocity errors of each contact."""
+        rest = iter(shared)
+        return {k: [next(rest) for _ in self.problems[k].e] for k in self.contacts}
 
 
 def _flat(e: dict[int, list[Any]]) -> list[Any]:

@@ -7,7 +7,7 @@ way: T and Y of `law.LocalProblem`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from featherweight.constraints.solve.route import Route, route
 from featherweight.forces import Push
 from featherweight.inputs import Numbers
 from featherweight.model import Tree
-from featherweight.scalar import logical_not, repeat, sqrt, when, where
+from featherweight.scalar import logical_not, repeat, when, where
 from featherweight.spatial import Force, Motion
 
 FEW = 6  # contacts
@@ -102,26 +102,20 @@ class Solver:
         pushed = self._response(coupling.pushes(last))
         moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
         slips = [
-            coupling.only(self.blocks[k].acts, partial(self._slip, coupling, last, k), [0.0])[0]
+            coupling.only(self.blocks[k].acts, partial(_listed, coupling.slip, last, k), [0.0])[0]
             for k in coupling.contacts
         ]
         return Solution(moved, last.impulses, slips, last.error, last.turns)
 
     def _coupling(self, warm: Impulses) -> Coupling:
-        sizes = [block.law.size for block in self.blocks]
-        few = 0 < sum(size > 1 for size in sizes) <= FEW and not self.always
+        few = 0 < sum(block.law.is_contact for block in self.blocks) <= FEW and not self.always
         kind = ByVelocities if few else ByPushes
         problems = []
         for block, way, before in zip(self.blocks, self.routes, warm, strict=True):
             self.tree.mark()
             make = partial(self._problem, block, way, before)
-            problems.append(kind.only(block.acts, make, None) if block.law.size > 1 else make())
+            problems.append(kind.only(block.acts, make, None) if block.law.is_contact else make())
         return kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs)
-
-    @staticmethod
-    def _slip(coupling: Coupling, now: Sweep, k: int) -> list[Any]:
-        x, y = coupling.slip(now, k)
-        return [sqrt(x * x + y * y)]
 
     def _problem(self, block: Block, way: Route, before: list[Any]) -> LocalProblem:
         """The rows of a block, carried to the root, and its law for them."""
@@ -172,6 +166,10 @@ class Solver:
             if joint.v.start in s:
                 y[i] = self.bodies.D[i].backward(own)
         return response(self.tree, self.bodies, y)
+
+
+def _listed(function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    return [function(*arguments)]
 
 
 def _check(block: Block, way: Route, pushes: Sequence[Push]) -> None:
