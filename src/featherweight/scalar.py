@@ -15,8 +15,7 @@ import numpy as np
 from featherweight.compiler import Condition, Graph, Lanes, Node, plain
 from featherweight.compiler.trace.nesting import Nesting, flattened, rows
 from featherweight.compiler.trace.nesting import structural as structural
-
-LARGEST_EXP = math.log(np.finfo(float).max)  # beyond, e^x is infinite
+from featherweight.compiler.trace.operations import OPERATIONS
 
 
 def _library(x: Any) -> Any:
@@ -33,48 +32,52 @@ def _library(x: Any) -> Any:
     raise TypeError(f"{type(x).__name__} is not a scalar: use float, NumPy, mpmath, SymPy or a traced value")
 
 
-def _unary(name: str, x: Any) -> Any:
-    if type(x) is float or type(x) is int:  # as a rule, where models are looked at
-        return getattr(math, name)(x)
-    if isinstance(x, Node):
-        return getattr(x, name)()
-    if isinstance(x, Lanes):
-        return Lanes(getattr(np, name)(x.values))
-    if isinstance(x, (np.ndarray, np.generic)):  # before float: NumPy's numbers are floats, too, but know no exceptions
-        return getattr(np, name)(x)
-    if isinstance(x, (float, int)):
-        return getattr(math, name)(x)
-    return getattr(_library(x), name)(x)
+def _apply(name: str, *args: Any) -> Any:
+    """An operation of the compiler's table on scalars of any kind."""
+    row = OPERATIONS[name]
+    if len(args) == 1 and type(args[0]) in (float, int):  # as a rule, where models are looked at
+        return row.value(args[0])
+    for x in args:
+        if isinstance(x, Node):
+            return x.graph.apply(name, *args)
+    if any(isinstance(x, Lanes) for x in args):
+        return Lanes(row.array(*map(plain, args)))
+    if any(isinstance(x, (np.ndarray, np.generic)) for x in args):  # before float: NumPy's numbers are floats, too
+        return row.array(*args)
+    others = [x for x in args if not isinstance(x, (float, int))]
+    if not others or (row.symbol and not any(type(x).__module__.startswith("sympy") for x in others)):
+        return row.value(*args)
+    return getattr(_library(others[0]), row.symbol or name)(*args)
 
 
 def sin(x: Any) -> Any:
     """Sine of an angle [rad]."""
-    return _unary("sin", x)
+    return _apply("sin", x)
 
 
 def cos(x: Any) -> Any:
     """Cosine of an angle [rad]."""
-    return _unary("cos", x)
+    return _apply("cos", x)
 
 
 def sqrt(x: Any) -> Any:
     """Square root; the argument must not be negative, also in a branch that is not taken."""
-    return _unary("sqrt", x)
+    return _apply("sqrt", x)
 
 
 def exp(x: Any) -> Any:
     """e^x."""
-    return math.inf if isinstance(x, (float, int)) and x > LARGEST_EXP else _unary("exp", x)
+    return _apply("exp", x)
 
 
 def log(x: Any) -> Any:
     """The natural logarithm; the argument must be positive, also in a branch that is not taken."""
-    return _unary("log", x)
+    return _apply("log", x)
 
 
 def tanh(x: Any) -> Any:
     """The hyperbolic tangent, from -1 to 1."""
-    return _unary("tanh", x)
+    return _apply("tanh", x)
 
 
 def reciprocal(x: Any) -> Any:
@@ -206,29 +209,14 @@ def lookup(table: Any, index: Any) -> Any:
     return float(values[int(min(max(index, 0), len(values) - 1))]) if index == index else float(values[0])
 
 
-def _choose(op: str, a: Any, b: Any) -> Any:
-    if isinstance(a, Node):
-        return a.binary(op, b)
-    if isinstance(b, Node):
-        return b.graph.lift(a).binary(op, b)
-    if isinstance(a, Lanes) or isinstance(b, Lanes):
-        return Lanes(_choose(op, plain(a), plain(b)))
-    if isinstance(a, (np.ndarray, np.generic)) or isinstance(b, (np.ndarray, np.generic)):
-        return np.minimum(a, b) if op == "min" else np.maximum(a, b)
-    if any(type(x).__module__.startswith("sympy") for x in (a, b)):
-        sympy = _library(a if type(a).__module__.startswith("sympy") else b)
-        return sympy.Min(a, b) if op == "min" else sympy.Max(a, b)
-    return min(a, b) if op == "min" else max(a, b)
-
-
 def minimum(a: Any, b: Any) -> Any:
     """The smaller of two."""
-    return _choose("min", a, b)
+    return _apply("min", a, b)
 
 
 def maximum(a: Any, b: Any) -> Any:
     """The larger of two."""
-    return _choose("max", a, b)
+    return _apply("max", a, b)
 
 
 def absolute(x: Any) -> Any:
@@ -254,60 +242,4 @@ def logical_not(condition: Any) -> Any:
 
 def atan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y) [rad], from -π to π; 0 at the origin."""
-    if isinstance(y, Node) or isinstance(x, Node):
-        return _traced_atan2(y, x)
-    if isinstance(y, Lanes) or isinstance(x, Lanes):
-        return Lanes(np.arctan2(plain(y), plain(x)))
-    if isinstance(y, (np.ndarray, np.generic)) or isinstance(x, (np.ndarray, np.generic)):
-        return np.arctan2(y, x)
-    if isinstance(y, (float, int)) and isinstance(x, (float, int)):
-        return math.atan2(y, x)
-    return _library(x if isinstance(y, (float, int)) else y).atan2(y, x)
-
-
-# atan u = u + u³ Σ c_j u^2j for |u| ≤ 1/2 to 4e-18: interpolated at Chebyshev points of u², with 60 digits
-ATAN = (
-    -0.3333333333333333,
-    0.19999999999999488,
-    -0.14285714285599188,
-    0.11111111100917376,
-    -0.09090908620322523,
-    0.07692294712540285,
-    -0.06666435677235948,
-    0.05879578429582425,
-    -0.05240099507994713,
-    0.04628024868570153,
-    -0.03806653672057366,
-    0.025006503566489507,
-    -0.009215792047089858,
-)
-QUARTER_PI = (math.pi / 4, 3.061616997868383e-17)  # π/4 in two parts
-
-
-def _traced_atan2(y: Any, x: Any) -> Any:
-    """atan2 = k π/4 ± atan u with k whole and |u| ≤ 1/2, within 2 ulp."""
-    width, height = abs(x), abs(y)
-    steep, backward = height > width, x < 0
-
-    # u = t for t = small / large ≤ 1/2, else (t - 1) / (t + 1), an eighth of a turn further on; no sum overflows
-    small, large = minimum(width, height), maximum(width, height)
-    scale = where(large > 1, 0.5, 1.0)
-    small, large = scale * small, scale * large
-    far = 2 * small > large
-    above = where(far, small - large, small)
-    below = where(far, small + large, large)
-    u = above / where(below > 0, below, 1.0)
-
-    # undo the reflections at the diagonal and at the two axes
-    eighths = where(far, 1.0, 0.0)
-    for mirrored, whole in ((steep, 2), (backward, 4), (y < 0, 0)):
-        eighths, u = where(mirrored, whole - eighths, eighths), where(mirrored, -u, u)
-
-    # sum the small terms by themselves (a choice keeps them out of the last chain), then the large ones, fused
-    square = u * u
-    series: Any = 0.0
-    for c in reversed(ATAN):
-        series = series * square + c
-    high, low = QUARTER_PI
-    rest = where(far | steep | backward, (u * square) * series + eighths * low, (u * square) * series)
-    return u + rest + eighths * high
+    return _apply("atan2", y, x)

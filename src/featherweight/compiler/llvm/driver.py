@@ -18,7 +18,7 @@ from featherweight.compiler.llvm.calls import (
     PARTS,
     STATUS,
 )
-from featherweight.compiler.llvm.emit import Lanes
+from featherweight.compiler.llvm.lanes import Lanes
 from featherweight.compiler.llvm.packing import UNROLL, join
 from featherweight.compiler.native.target import Target
 

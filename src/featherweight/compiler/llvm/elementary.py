@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from featherweight.compiler.llvm.emit import Lanes
+from featherweight.compiler.llvm.lanes import Lanes
 
 # Chebyshev fits on [0, (π/4)²] of (sin √z/√z - 1)/z and (cos √z - 1 + z/2)/z², z = r²
 SIN = (

@@ -10,45 +10,15 @@ import struct
 from collections import Counter
 from collections.abc import Sequence
 
+from featherweight.compiler.llvm.lanes import Lanes
 from featherweight.compiler.llvm.turns import emit_turn, move_tables
 from featherweight.compiler.plan.plan import Plan
 from featherweight.compiler.plan.schedule import Chunk, Elementary, Turn
-from featherweight.compiler.trace.graph import BOOLEANS, COMPARISONS
+from featherweight.compiler.trace.operations import OPERATIONS
 
 # slots read by a chunk are not written by it, but for those in `Chunk.over`: let loads move past stores
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
 LINE = 64  # bytes that memory moves at once
-
-
-class Lanes:
-    """Spelling of types, intrinsics and literals for a number of lanes."""
-
-    def __init__(self, width: int) -> None:
-        self.width = width
-        self.bytes = 8 * width
-        vector = width > 1
-        self.real = f"<{width} x double>" if vector else "double"
-        self.int = f"<{width} x i64>" if vector else "i64"
-        self.bool = f"<{width} x i1>" if vector else "i1"
-        self.pointer = f"<{width} x ptr>" if vector else "ptr"
-        self.suffix = f"v{width}f64" if vector else "f64"
-
-    def literal(self, value: float) -> str:
-        text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-        return text if self.width == 1 else f"splat (double {text})"
-
-    def integer(self, value: int) -> str:
-        return str(value) if self.width == 1 else f"splat (i64 {value})"
-
-    def declarations(self) -> str:
-        T, s = self.real, self.suffix
-        gather = f"declare {T} @llvm.masked.gather.{s}.v{self.width}p0({self.pointer}, i32, {self.bool}, {T})\n"
-        return (
-            f"declare {T} @llvm.fma.{s}({T}, {T}, {T})\n"
-            f"declare {T} @llvm.sqrt.{s}({T})\n"
-            f"declare {T} @llvm.fabs.{s}({T})\n"
-            f"declare {T} @llvm.roundeven.{s}({T})\n"
-        ) + (gather if self.width > 1 else "")
 
 
 def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int] = ()) -> tuple[list[str], str]:
@@ -164,7 +134,7 @@ class _Function:
         self.chunk, self.lanes, self.lookups, self.plan, self.own = chunk, lanes, lookups, plan, own
         self.lines: list[str] = []
         self.loaded: dict[tuple, str] = {}
-        self.is_bool = [op[0] in BOOLEANS for op in chunk.code]
+        self.is_bool = [OPERATIONS[op[0]].gives == "c" for op in chunk.code]
 
     def text(self, name: str) -> str:
         waiting: list[int] = []  # to be stored where something has still to be read
@@ -244,23 +214,19 @@ class _Function:
         return name
 
     def _operation(self, out: str, op: str, refs: list[tuple]) -> None:
-        lanes = self.lanes
-        if op in ("and", "or"):
-            a, b = map(self._truth, refs)
-            self.lines.append(f"{out} = {op} {lanes.bool} {a}, {b}")
-        elif op == "not":
-            ones = "true" if lanes.width == 1 else "splat (i1 true)"
-            a = self._truth(refs[0])
-            self.lines.append(f"{out} = xor {lanes.bool} {a}, {ones}")
-        elif op == "select":
-            c, a, b = self._truth(refs[0]), self._value(refs[1]), self._value(refs[2])
-            self.lines.append(f"{out} = select {lanes.bool} {c}, {lanes.real} {a}, {lanes.real} {b}")
-        elif op == "lookup":
+        row = OPERATIONS[op]
+        if op == "lookup":
             table = refs[1][1]
-            self.lines += _lookup(out, self._value(refs[0]), f"@lookup{table}", len(self.lookups[table]) // 8, lanes)
+            self.lines += _lookup(
+                out, self._value(refs[0]), f"@lookup{table}", len(self.lookups[table]) // 8, self.lanes
+            )
+        elif row.llvm:
+            x = [
+                self._truth(r) if kind == "c" else self._value(r) for kind, r in zip(row.takes or "", refs, strict=True)
+            ]
+            self.lines += self.lanes.template(row.llvm).format(*x, out=out).splitlines()
         else:
-            x = [self._value(r) for r in refs]
-            self.lines += _arithmetic(out, op, x, lanes)
+            raise NotImplementedError(f"the compiler has no code for the operation {op!r}")
 
     def _store(self, k: int, block: int, place: int) -> None:
         T, out = self.lanes.real, f"%v{k}"
@@ -274,79 +240,6 @@ class _Function:
             pointer = self._address("%ws", self.own[block] + place)
         apart = "" if k in self.chunk.over else ", !noalias !2"
         self.lines.append(f"store {T} {out}, ptr {pointer}, align {self.lanes.bytes}{apart}")
-
-
-BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-CONDITION = {"lt": "olt", "le": "ole", "eq": "oeq"}
-
-
-def _arithmetic(out: str, op: str, x: list[str], lanes: Lanes) -> list[str]:
-    """Instructions for one arithmetic operation."""
-    T, s = lanes.real, lanes.suffix
-    if op in BINARY:
-        return [f"{out} = {BINARY[op]} {T} {x[0]}, {x[1]}"]
-    if op == "fma":
-        return [f"{out} = call {T} @llvm.fma.{s}({T} {x[0]}, {T} {x[1]}, {T} {x[2]})"]
-    if op == "fms":
-        return [
-            f"{out}n = fneg {T} {x[2]}",
-            f"{out} = call {T} @llvm.fma.{s}({T} {x[0]}, {T} {x[1]}, {T} {out}n)",
-        ]
-    if op == "fnma":
-        return [
-            f"{out}n = fneg {T} {x[0]}",
-            f"{out} = call {T} @llvm.fma.{s}({T} {out}n, {T} {x[1]}, {T} {x[2]})",
-        ]
-    if op == "neg":
-        return [f"{out} = fneg {T} {x[0]}"]
-    if op == "reciprocal":
-        return [f"{out} = fdiv {T} {lanes.literal(1.0)}, {x[0]}"]
-    if op == "sqrt":
-        return [f"{out} = call {T} @llvm.sqrt.{s}({T} {x[0]})"]
-    if op == "abs":
-        return [f"{out} = call {T} @llvm.fabs.{s}({T} {x[0]})"]
-    if op == "round":
-        return [f"{out} = call {T} @llvm.roundeven.{s}({T} {x[0]})"]
-    if op in BITS:
-        return BITS[op](out, x[0], lanes)
-    if op in COMPARISONS:
-        return [f"{out} = fcmp {CONDITION[op]} {T} {x[0]}, {x[1]}"]
-    if op in ("min", "max"):
-        order = "olt" if op == "min" else "ogt"
-        return [
-            f"{out}c = fcmp {order} {T} {x[0]}, {x[1]}",
-            f"{out} = select {lanes.bool} {out}c, {T} {x[0]}, {T} {x[1]}",
-        ]
-    raise NotImplementedError(f"the compiler has no operation {op!r}")
-
-
-def _power_of_two(out: str, k: str, lanes: Lanes) -> list[str]:
-    """2^k of a whole number from -1022 to 1023: added to 3 · 2^51, it stands in the last bits."""
-    sum_ = f"{out}k = fadd {lanes.real} {k}, {lanes.literal(1.5 * 2.0**52 + 1023)}"
-    return [sum_, *_on_bits(out, f"{out}k", lanes, ("shl", 52))]
-
-
-def _exponent(out: str, x: str, lanes: Lanes) -> list[str]:
-    """The whole number k of x = 2^k m with m from 1 to 2, for a positive x with all its digits."""
-    number = _on_bits(f"{out}k", x, lanes, ("lshr", 52), ("or", 0x433 << 52))  # 2^52 + k + 1023
-    return [*number, f"{out} = fsub {lanes.real} {out}k, {lanes.literal(2.0**52 + 1023)}"]
-
-
-def _significand(out: str, x: str, lanes: Lanes) -> list[str]:
-    """The m of x = 2^k m."""
-    return _on_bits(out, x, lanes, ("and", (1 << 52) - 1), ("or", 0x3FF << 52))
-
-
-def _on_bits(out: str, x: str, lanes: Lanes, *operations: tuple[str, int]) -> list[str]:
-    """Operations with integers on the bits of a number, one after the other."""
-    T, I = lanes.real, lanes.int
-    lines = [f"{out}b0 = bitcast {T} {x} to {I}"]
-    for k, (operation, number) in enumerate(operations):
-        lines.append(f"{out}b{k + 1} = {operation} {I} {out}b{k}, {lanes.integer(number)}")
-    return [*lines, f"{out} = bitcast {I} {out}b{len(operations)} to {T}"]
-
-
-BITS = {"power_of_two": _power_of_two, "exponent": _exponent, "significand": _significand}
 
 
 def _lookup(out: str, index: str, table: str, size: int, lanes: Lanes) -> list[str]:

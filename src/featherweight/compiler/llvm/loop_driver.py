@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from featherweight.compiler.llvm.calls import ARRAYS, COUNT
 from featherweight.compiler.llvm.driver import STACK_PAGES
-from featherweight.compiler.llvm.emit import Lanes
+from featherweight.compiler.llvm.lanes import Lanes
 from featherweight.compiler.llvm.packing import join
 from featherweight.compiler.llvm.stepping import Sizes, emit_stepping
 

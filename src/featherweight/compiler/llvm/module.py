@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import prod
 
 from featherweight.compiler.llvm.driver import emit_driver
-from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, Lanes, emit_steps
+from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, emit_steps
+from featherweight.compiler.llvm.lanes import Lanes
 from featherweight.compiler.llvm.support import attributes, intrinsics, support_in_module
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.plan.plan import Plan

@@ -8,7 +8,7 @@ whatever the state, `@scatter` clears it and copies the rest.
 
 from __future__ import annotations
 
-from featherweight.compiler.llvm.emit import Lanes
+from featherweight.compiler.llvm.lanes import Lanes
 
 UNROLL = 8
 PACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %to, i64 %n"

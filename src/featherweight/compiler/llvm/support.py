@@ -10,7 +10,8 @@ import functools
 
 from featherweight.compiler.llvm.driver import emit_around
 from featherweight.compiler.llvm.elementary import emit_sincos
-from featherweight.compiler.llvm.emit import Lanes, emit_fetch
+from featherweight.compiler.llvm.emit import emit_fetch
+from featherweight.compiler.llvm.lanes import Lanes
 from featherweight.compiler.llvm.packing import emit_packing
 from featherweight.compiler.llvm.turns import emit_moves
 from featherweight.compiler.native.target import Target

@@ -9,7 +9,7 @@ from featherweight.compiler.plan.plan import Plan
 from featherweight.compiler.plan.schedule import Turn
 
 if TYPE_CHECKING:
-    from featherweight.compiler.llvm.emit import Lanes
+    from featherweight.compiler.llvm.lanes import Lanes
 
 FEW = 48  # moves that are written out
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from featherweight.compiler.trace.graph import LEAVES, NUMBERED, Graph, Repeat, operands
+from featherweight.compiler.trace.graph import Graph, Repeat
+from featherweight.compiler.trace.operations import LEAVES, operands
 
 SUMS = frozenset(("add", "sub"))
 
@@ -41,13 +42,13 @@ class Program:
 def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | float]]:
     """The program for these outputs (nodes, or numbers), and the outputs in it."""
     op, args, region = graph.op, graph.args, graph.region
-    nodes = [o for o in outputs if not isinstance(o, float)]
-    order = _live(op, args, nodes)
+    wanted = [o for o in outputs if not isinstance(o, float)]
+    order = _live(op, args, wanted)
     readers = [0] * len(op)
     for i in order:
         for a in operands(op[i], args[i]):
             readers[a] += 1
-    for i in nodes:
+    for i in wanted:
         readers[i] += 1
 
     # a sum that only another sum of the same region reads is part of that one
@@ -66,10 +67,9 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
         elif op[i] in SUMS:
             if not inner[i]:
                 new[i] = _chain(program, _terms(op, args, inner, i), new, op, args, region[i])
-        elif op[i] in NUMBERED:
-            new[i] = program.append(op[i], (new[args[i][0]], args[i][1]), region[i])
         else:
-            new[i] = program.append(op[i], tuple(new[a] for a in args[i]), region[i])
+            nodes = operands(op[i], args[i])
+            new[i] = program.append(op[i], (*(new[a] for a in nodes), *args[i][len(nodes) :]), region[i])
         if i in graph.repeats:
             program.repeats[new[i]] = graph.repeats[i]
     results = [o if isinstance(o, float) else new[o] for o in outputs]

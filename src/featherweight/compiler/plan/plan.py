@@ -15,8 +15,7 @@ from math import copysign
 from featherweight.compiler.plan.fuse import Program
 from featherweight.compiler.plan.inplace import InPlace, in_place
 from featherweight.compiler.plan.schedule import Chunk, Elementary, Schedule, Source, Step, Turn
-from featherweight.compiler.trace.graph import NUMBERED, operands
-from featherweight.compiler.trace.node import CONSTANTS
+from featherweight.compiler.trace.operations import CONSTANTS, operands
 
 CHUNK_LIMIT = 250  # operations a function, measured: longer ones spill more, shorter ones move more
 ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on whole vectors
@@ -350,8 +349,8 @@ def _write_code(program: Program, chunk: Chunk, where: dict[int, tuple[Source, i
         return ("table", constant.setdefault(a, len(constant)))
 
     def code(i: int) -> tuple:
-        numbers = [("number", args[i][1])] if op[i] in NUMBERED else []
-        return (op[i], *map(reference, operands(op[i], args[i])), *numbers)
+        nodes = operands(op[i], args[i])
+        return (op[i], *map(reference, nodes), *(("number", x) for x in args[i][len(nodes) :]))
 
     chunk.code = [code(i) for i in chunk.nodes]
     chunk.stores = {local[i]: (b, k) for b, block in enumerate(chunk.blocks) for k, i in enumerate(block)}

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from featherweight.compiler.plan.fuse import Program
-from featherweight.compiler.trace.graph import Repeat, operands
+from featherweight.compiler.trace.graph import Repeat
+from featherweight.compiler.trace.operations import LEAVES, OPERATIONS, operands
 
-ELEMENTARY = frozenset(("sin", "cos"))
 SMALL = 64  # operations: what is smaller is not worth a function of its own
 
 # a block of slots: ("input", k) or from a part on ("input", k, start), ("chunk", k, block), ("repeat", k),
@@ -104,9 +104,10 @@ class Schedule:
         home = {repeat.number: repeat.test for repeat in program.repeats.values()}
 
         def read(a: int, inside: int) -> None:
-            if program.op[a] in ("input", "constant", "table", "undefined"):
+            carry = program.op[a] == "carry"
+            if program.op[a] in LEAVES and not carry:
                 return
-            at_home = home[program.args[a][0]] if program.op[a] == "carry" else scope[a]
+            at_home = home[program.args[a][0]] if carry else scope[a]
             while inside != at_home:
                 if inside == 0:
                     raise TypeError("a value of the inside of repeat or when was used outside; let the body return it")
@@ -140,11 +141,12 @@ class Schedule:
         for i in nodes:
             depth = max([level.get(a, 0) for a in self.needs[i]], default=0)
             key: tuple = (region[i], depth)
-            if op[i] in ELEMENTARY:
+            vectors = OPERATIONS[op[i]].vectors
+            if vectors:
                 key = ("elementary", depth)
             elif op[i] == "repeat":
                 key = ("repeat", i)
-            level[i] = depth + (op[i] in ELEMENTARY)
+            level[i] = depth + vectors
             u = number.get(key)
             if u is None:
                 u = number[key] = len(units)

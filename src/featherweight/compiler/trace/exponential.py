@@ -1,4 +1,4 @@
-"""Exponential, logarithm and hyperbolic tangent of traced values: programs of arithmetic, within 1, 2 and 3 ulp.
+"""Exponential, logarithm and hyperbolic tangent as programs of arithmetic, within 1, 2 and 3 ulp.
 
 exp x = 2^k e^r with k = round(x / ln 2), |r| ≤ ln 2 / 2 and e^r - 1 = r + r² q(r).
 
@@ -36,16 +36,17 @@ TINY, LIFT = 2.0**-1022, 54.0  # below, numbers have fewer digits; 2^54 times as
 
 def exp(x: Node) -> Node:
     """e^x; infinity and zero where it is beyond the numbers."""
-    k, less = _parts(x.graph.lift(LEAST).binary("max", x.graph.lift(LARGEST).binary("min", x)))
-    half = (k * 0.5).unary("round")
-    scale = half.unary("power_of_two")
-    return (scale + scale * less) * (k - half).unary("power_of_two")
+    g = x.graph
+    k, less = _parts(g.apply("max", LEAST, g.apply("min", LARGEST, x)))
+    half = g.apply("round", k * 0.5)
+    scale = g.apply("power_of_two", half)
+    return (scale + scale * less) * g.apply("power_of_two", k - half)
 
 
 def tanh(x: Node) -> Node:
     """(e^x - e^-x) / (e^x + e^-x)."""
-    k, less = _parts(x.graph.lift(TANH_1).binary("max", abs(x) * -2.0))
-    scale = k.unary("power_of_two")
+    k, less = _parts(x.graph.apply("max", TANH_1, abs(x) * -2.0))
+    scale = x.graph.apply("power_of_two", k)
     e, u = scale + scale * less, (1.0 - scale) - scale * less  # e^(-2|x|), and what it lacks to 1
     large = e < 0.25
     size = large.select(1.0, 0.0) + large.select(e * -2.0, u) / (e + 1.0)
@@ -56,7 +57,7 @@ def log(x: Node) -> Node:
     """The natural logarithm: -infinity at zero, not a number below."""
     small = x < TINY
     x_full = small.select(x * 2.0**LIFT, x)
-    k, m = x_full.unary("exponent"), x_full.unary("significand")
+    k, m = x.graph.apply("exponent", x_full), x.graph.apply("significand", x_full)
     above = m > math.sqrt(2)
     k, m = above.select(k + 1.0, k), above.select(m * 0.5, m)
     k = small.select(k - LIFT, k)
@@ -73,7 +74,7 @@ def log(x: Node) -> Node:
 
 def _parts(x: Node) -> tuple[Node, Any]:
     """k and e^r - 1 with x = k ln 2 + r."""
-    k = (x * (1 / math.log(2))).unary("round")
+    k = x.graph.apply("round", x * (1 / math.log(2)))
     high, low = LN2
     r = x - k * high - k * low
     return k, r + (r * r) * _polynomial(Q, r)

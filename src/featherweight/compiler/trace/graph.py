@@ -8,8 +8,6 @@ depends on the state. A node's arguments always have smaller numbers than the no
 from __future__ import annotations
 
 import hashlib
-import math
-import operator
 import struct
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -19,31 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.trace.node import CONSTANTS, Condition, Node, other_trace
+from featherweight.compiler.trace.node import Condition, Node, other_trace
+from featherweight.compiler.trace.operations import CONSTANTS, FOLD, LEAVES, OPERATIONS
 
-LEAVES = frozenset(("input", "constant", "table", "carry", "undefined"))
-NUMBERED = frozenset(("result", "lookup"))  # one argument, and a number that is no node
-COMPARISONS = frozenset(("lt", "le", "eq"))
-LOGIC = frozenset(("and", "or", "not"))
-FOLD: dict[str, Callable[..., float]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": lambda x, y: x / y if y else math.nan,
-    "neg": operator.neg,
-    "reciprocal": lambda x: 1.0 / x if x else math.nan,
-}
-BOOLEANS = COMPARISONS | LOGIC
 LARGEST_LOOKUP = 1 << 20  # entries
 DONE = -1  # number of the last of a repeat's carry: whether a lane is done
 _now = threading.local()
-
-
-def operands(op: str, args: tuple) -> tuple[int, ...]:
-    """Those of a node's arguments that are nodes."""
-    if op in LEAVES:
-        return ()
-    return args[:1] if op in NUMBERED else args
 
 
 @dataclass(frozen=True)
@@ -141,18 +120,28 @@ class Graph:
             self.region.append(self._region)
         return node
 
+    def apply(self, op: str, *args: Any) -> Any:
+        """An operation on nodes and numbers; of constants alone, what its row folds them to."""
+        row, nodes = OPERATIONS[op], tuple(self.lift(x).id for x in args)
+        constant = all(self.op[a] in CONSTANTS for a in nodes)
+        if constant and row.own_leaf:
+            return self._folded(op, nodes)
+        if constant and op in FOLD:
+            return FOLD[op](*(Node(self, a).value() for a in nodes))
+        return self._node(op, nodes) if row.lower is None else row.lower(*args)
+
     def _binary(self, op: str, a: int, b: int) -> Node:
         """A sum, difference, product or quotient. The order stays as written: fused operations are chosen by
         it, never by node numbers. Of two constants the result is a constant."""
         if self.op[a] in CONSTANTS and self.op[b] in CONSTANTS:
-            return self._folded(op, a, b)
+            return self._folded(op, (a, b))
         if op in ("add", "mul"):
             node = self._known.get((op, (b, a)))
             if node is not None:
                 return node
         return self._node(op, (a, b))
 
-    def _folded(self, op: str, *args: int) -> Node:
+    def _folded(self, op: str, args: tuple[int, ...]) -> Node:
         """A constant made of constants: it has an identity of its own too."""
         node = self._known.get((op, args))
         if node is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import struct
 import sys
@@ -11,13 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from featherweight.compiler.trace import exponential
+from featherweight.compiler.trace.operations import OPERATIONS
 
 if TYPE_CHECKING:
     from featherweight.compiler.trace.graph import Graph
-
-CONSTANTS = frozenset(("constant", "table"))
-KNOWN = {"sqrt": math.sqrt, "sin": math.sin, "cos": math.cos}
 
 
 class Node:
@@ -29,10 +25,6 @@ class Node:
     def __init__(self, graph: Graph, id: int) -> None:
         self.graph = graph
         self.id = id
-
-    def _unary(self, op: str) -> Node:
-        g = self.graph
-        return g._folded(op, self.id) if g.op[self.id] in CONSTANTS else g._node(op, (self.id,))
 
     def _is(self, op: str) -> bool:
         return self.graph.op[self.id] == op
@@ -53,33 +45,6 @@ class Node:
         for index in np.ndindex(array.shape):
             result[index] = op(self, array[index])
         return result
-
-    def sin(self) -> Any:
-        """For np.sin of an array of traced values."""
-        return self.unary("sin")
-
-    def cos(self) -> Any:
-        """For np.cos of an array of traced values."""
-        return self.unary("cos")
-
-    def sqrt(self) -> Any:
-        """For np.sqrt of an array of traced values."""
-        return self.unary("sqrt")
-
-    def exp(self) -> Any:
-        """For np.exp of an array of traced values, and so on."""
-        return self._elementary("exp")
-
-    def log(self) -> Any:
-        return self._elementary("log")
-
-    def tanh(self) -> Any:
-        return self._elementary("tanh")
-
-    def _elementary(self, name: str) -> Any:
-        """A function that is a program of several operations; of a known number, the number."""
-        value = self.value()
-        return getattr(exponential, name)(self) if value is None else float(getattr(np, name)(value))
 
     def __add__(self, other: Any) -> Any:
         g = self.graph
@@ -174,13 +139,13 @@ class Node:
         if self._is("neg"):
             return -(other / self._arg(0))
         if other == 1:
-            return self._unary("reciprocal")
+            return self.graph.apply("reciprocal", self)
         return self.graph.lift(other) / self
 
     def __neg__(self) -> Node:
         if self._is("neg"):
             return self._arg(0)
-        return self._unary("neg")
+        return self.graph.apply("neg", self)
 
     def __pos__(self) -> Node:
         return self
@@ -191,18 +156,7 @@ class Node:
         raise TypeError(f"a traced value can only be raised to the power 2, not {exponent!r}; write out the product")
 
     def __abs__(self) -> Node:
-        return self.graph._node("abs", (self.id,))
-
-    def unary(self, op: str) -> Any:
-        """sqrt, sin, cos: `op` of this value; of a known number, the number."""
-        value = self.value()
-        if value is not None and op in KNOWN:
-            return KNOWN[op](value)
-        return self.graph._node(op, (self.id,))
-
-    def binary(self, op: str, other: Any) -> Node:
-        """min, max: `op` of this value and another."""
-        return self.graph._node(op, (self.id, self.graph.lift(other).id))
+        return self.graph.apply("abs", self)
 
     def __lt__(self, other: Any) -> Condition:
         return self._compare("lt", other)
@@ -225,7 +179,8 @@ class Node:
     __hash__ = object.__hash__
 
     def _compare(self, op: str, other: Any) -> Condition:
-        return Condition(self.graph, self.binary(op, other).id)
+        g = self.graph
+        return Condition(g, g._node(op, (self.id, g.lift(other).id)).id)
 
     def __bool__(self) -> NoReturn:
         raise _no_truth_value()
@@ -239,6 +194,15 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<traced {self.graph.op[self.id]} {self.id}>"
+
+
+def _method(op: str) -> Callable[[Node], Any]:
+    return lambda x: x.graph.apply(op, x)
+
+
+for _row in OPERATIONS.values():  # np.sin of an array of traced values asks each of them for its method `sin`
+    if getattr(_row.array, "__name__", None) == _row.name and _row.takes == "r":
+        setattr(Node, _row.name, _method(_row.name))
 
 
 class Condition:

@@ -1,0 +1,177 @@
+"""The operations of a trace, one row each: what they take, their value on numbers, how constants fold, their code.
+
+To add an operation, add a row here and, if users call it, a function in `scalar.py`. Everything else follows from the
+row: folding while tracing, `with fw.interpret()`, LLVM IR for one lane and for a pack.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from featherweight.compiler.trace import arctangent, exponential
+
+CONSTANTS = frozenset(("constant", "table"))  # leaves whose numbers are known: a literal, a number of the model
+LARGEST_EXP = math.log(np.finfo(float).max)  # beyond, e^x is infinite
+
+
+def _no_value(*_: Any) -> Any:
+    raise NotImplementedError("structure of a trace has no value on numbers")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A row of the table.
+
+    `llvm` is a template: {0}, {1} … are the arguments, {out} is the result (and, with a letter after it, a temporary),
+    {T}, {I} and {B} the types of numbers, of integers of their size and of conditions, {s} the suffix of intrinsics;
+    {real:1.5}, {int:52} and {true} are literals. Rows without one are structure, which `plan` and `llvm` know by name.
+    """
+
+    name: str
+    takes: str | None = "r"  # a letter for each argument that is a node: a real number or a condition; None: any number
+    gives: str = "r"
+    value: Callable[..., Any] = _no_value  # on floats
+    array: Callable[..., Any] = _no_value  # on NumPy arrays
+    fold: Callable[..., float] | None = None  # value on constants; None: the operation stays
+    own_leaf: bool = False  # what is folded is a constant of its own, so that equal limbs fold alike; else a number
+    derivative: Callable[..., Any] | None = None  # not filled yet: no row has one
+    llvm: str = ""
+    lower: Callable[..., Any] | None = None  # as a program of other operations, on nodes: what is compiled of it
+    vectors: bool = False  # a level of them is computed together, as whole vectors, by a support function
+    symbol: str = ""  # its name in SymPy, if that is another; other scalars that can be compared take `value`
+
+
+def _exp(x: float) -> float:
+    return math.inf if x > LARGEST_EXP else math.exp(x)
+
+
+def _known(function: Callable[[Any], Any]) -> Callable[[float], float]:
+    """A NumPy function on one number: it knows no exceptions."""
+    return lambda x: float(function(x))
+
+
+def _fused(a: float, b: float, c: float) -> float:
+    """a b + c, rounded once."""
+    plain = a * b + c
+    return float(Fraction(a) * Fraction(b) + Fraction(c)) if math.isfinite(plain) else plain
+
+
+def _arithmetic(name: str, takes: str, value: Callable[..., float], llvm: str, fold: Any = None) -> Operation:
+    """Operators of Python, which work on all scalars."""
+    return Operation(name, takes, value=value, array=value, fold=fold or value, own_leaf=True, llvm=llvm)
+
+
+def _order(name: str, value: Callable[..., bool], llvm: str) -> Operation:
+    return Operation(name, "rr", "c", value, value, llvm=f"{{out}} = fcmp {llvm} {{T}} {{0}}, {{1}}")
+
+
+FMA = "{{out}} = call {{T}} @llvm.fma.{{s}}({{T}} {}, {{T}} {}, {{T}} {})"
+CHOICE = "{{out}}c = fcmp {} {{T}} {{0}}, {{1}}\n{{out}} = select {{B}} {{out}}c, {{T}} {{0}}, {{T}} {{1}}"
+CALL = "{{out}} = call {{T}} @llvm.{}.{{s}}({{T}} {{0}})"
+AS_INTEGER = "{out}b = bitcast {T} {0} to {I}\n"
+
+ROWS = (
+    # leaves: their arguments are no nodes
+    Operation("input", ""),
+    Operation("constant", ""),
+    Operation("table", ""),
+    Operation("carry", ""),
+    Operation("undefined", ""),
+    # structure; numbers that are no nodes follow the arguments
+    Operation("repeat", None),
+    Operation("result"),
+    Operation("lookup"),
+    # arithmetic
+    _arithmetic("add", "rr", operator.add, "{out} = fadd {T} {0}, {1}"),
+    _arithmetic("sub", "rr", operator.sub, "{out} = fsub {T} {0}, {1}"),
+    _arithmetic("mul", "rr", operator.mul, "{out} = fmul {T} {0}, {1}"),
+    _arithmetic("div", "rr", operator.truediv, "{out} = fdiv {T} {0}, {1}", lambda x, y: x / y if y else math.nan),
+    _arithmetic("neg", "r", operator.neg, "{out} = fneg {T} {0}"),
+    _arithmetic(
+        "reciprocal",
+        "r",
+        lambda x: 1.0 / x,
+        "{out} = fdiv {T} {real:1.0}, {0}",
+        lambda x: 1.0 / x if x else math.nan,
+    ),
+    # fused by `plan/fuse.py`
+    Operation("fma", "rrr", value=_fused, llvm=FMA.format("{0}", "{1}", "{2}")),
+    Operation(
+        "fms",
+        "rrr",
+        value=lambda a, b, c: _fused(a, b, -c),
+        llvm="{out}n = fneg {T} {2}\n" + FMA.format("{0}", "{1}", "{out}n"),
+    ),
+    Operation(
+        "fnma",
+        "rrr",
+        value=lambda a, b, c: _fused(-a, b, c),
+        llvm="{out}n = fneg {T} {0}\n" + FMA.format("{out}n", "{1}", "{2}"),
+    ),
+    # choices and conditions
+    Operation("min", "rr", value=min, array=np.minimum, symbol="Min", llvm=CHOICE.format("olt")),
+    Operation("max", "rr", value=max, array=np.maximum, symbol="Max", llvm=CHOICE.format("ogt")),
+    Operation("abs", value=abs, array=abs, llvm=CALL.format("fabs")),
+    _order("lt", operator.lt, "olt"),
+    _order("le", operator.le, "ole"),
+    _order("eq", operator.eq, "oeq"),
+    Operation("and", "cc", "c", operator.and_, operator.and_, llvm="{out} = and {B} {0}, {1}"),
+    Operation("or", "cc", "c", operator.or_, operator.or_, llvm="{out} = or {B} {0}, {1}"),
+    Operation("not", "c", "c", operator.not_, np.logical_not, llvm="{out} = xor {B} {0}, {true}"),
+    Operation(
+        "select",
+        "crr",
+        value=lambda c, x, y: x if c else y,
+        array=np.where,
+        llvm="{out} = select {B} {0}, {T} {1}, {T} {2}",
+    ),
+    # elementary functions
+    Operation("sqrt", value=math.sqrt, array=np.sqrt, fold=math.sqrt, llvm=CALL.format("sqrt")),
+    Operation("sin", value=math.sin, array=np.sin, fold=math.sin, vectors=True),
+    Operation("cos", value=math.cos, array=np.cos, fold=math.cos, vectors=True),
+    Operation("exp", value=_exp, array=np.exp, fold=_known(np.exp), lower=exponential.exp),
+    Operation("log", value=math.log, array=np.log, fold=_known(np.log), lower=exponential.log),
+    Operation("tanh", value=math.tanh, array=np.tanh, fold=_known(np.tanh), lower=exponential.tanh),
+    Operation("atan2", "rr", value=math.atan2, array=np.arctan2, lower=arctangent.atan2),
+    # what they are lowered to
+    Operation("round", value=lambda x: float(round(x)), array=np.rint, llvm=CALL.format("roundeven")),
+    Operation(  # 2^k of a whole number from -1022 to 1023: added to 3 · 2^51, it stands in the last bits
+        "power_of_two",
+        value=lambda k: math.ldexp(1.0, int(k)),
+        array=np.exp2,
+        llvm=f"{{out}}k = fadd {{T}} {{0}}, {{real:{1.5 * 2.0**52 + 1023!r}}}\n{{out}}b = bitcast {{T}} {{out}}k to "
+        "{I}\n{out}e = shl {I} {out}b, {int:52}\n{out} = bitcast {I} {out}e to {T}",
+    ),
+    Operation(  # the whole number k of x = 2^k m with m from 1 to 2, for a positive x with all its digits
+        "exponent",
+        value=lambda x: math.frexp(x)[1] - 1.0,
+        array=lambda x: np.frexp(x)[1] - 1.0,
+        llvm=AS_INTEGER
+        + f"{{out}}e = lshr {{I}} {{out}}b, {{int:52}}\n{{out}}o = or {{I}} {{out}}e, {{int:{0x433 << 52}}}\n"
+        + f"{{out}}k = bitcast {{I}} {{out}}o to {{T}}\n{{out}} = fsub {{T}} {{out}}k, {{real:{2.0**52 + 1023!r}}}",
+    ),
+    Operation(  # the m of x = 2^k m
+        "significand",
+        value=lambda x: 2.0 * math.frexp(x)[0],
+        array=lambda x: 2.0 * np.frexp(x)[0],
+        llvm=AS_INTEGER
+        + f"{{out}}f = and {{I}} {{out}}b, {{int:{(1 << 52) - 1}}}\n{{out}}o = or {{I}} {{out}}f, {{int:{0x3FF << 52}}}"
+        + "\n{out} = bitcast {I} {out}o to {T}",
+    ),
+)
+OPERATIONS = {row.name: row for row in ROWS}
+FOLD = {row.name: row.fold for row in ROWS if row.fold is not None}
+ARITY = {row.name: None if row.takes is None else len(row.takes) for row in ROWS}
+LEAVES = frozenset(row.name for row in ROWS if row.takes == "")
+
+
+def operands(op: str, args: tuple) -> tuple[int, ...]:
+    """Those of a node's arguments that are nodes."""
+    return args[: ARITY[op]]
