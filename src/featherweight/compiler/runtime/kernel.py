@@ -98,11 +98,12 @@ class Kernel:
 
     def _trace(self) -> Plan:
         from featherweight.compiler.plan.fuse import fuse  # what only compiles is loaded when something is compiled
+        from featherweight.compiler.plan.lower import lower
         from featherweight.compiler.plan.plan import CHUNK_LIMIT, Input, plan
 
         graph, entries = self._write()
         self._written = None  # the plan has all of it
-        program, entries = fuse(graph, entries)
+        program, entries = fuse(*lower(graph, entries))
         inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
         return plan(program, inputs, entries, self.chunk_limit or CHUNK_LIMIT, self.carried)
 

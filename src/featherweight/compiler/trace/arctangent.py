@@ -32,7 +32,7 @@ QUARTER_PI = (math.pi / 4, 3.061616997868383e-17)  # π/4 in two parts
 
 def atan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y), of which one may be a number."""
-    graph = (x if isinstance(y, (float, int)) else y).graph
+    graph = (x if isinstance(y, float) else y).graph
     width, height = abs(x), abs(y)
     steep, backward = height > width, x < 0
 

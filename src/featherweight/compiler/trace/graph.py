@@ -54,7 +54,7 @@ class Graph:
         self.scope_of: list[int] = [0]  # of each region
         self.parent: list[int] = [0]  # of each scope; 0 is the outermost
         self._known: dict[tuple, Node] = {}
-        self._own: list[tuple] = []  # keys that were added in the scope that is open
+        self._own: dict[int, list[tuple]] = {}  # keys that were added in each scope that is open
         self._begun = 0  # repeats
         self._done: Condition | None = None  # in the repeat that is open: which lanes are done
         self._region = 0
@@ -113,8 +113,8 @@ class Graph:
         node = self._known.get(key)
         if node is None:
             node = self._known[key] = Node(self, len(self.op))
-            if op not in LEAVES:
-                self._own.append(key)
+            if self._scope and op not in LEAVES:
+                self._own.setdefault(self._scope, []).append(key)
             self.op.append(op)
             self.args.append(args)
             self.region.append(self._region)
@@ -128,7 +128,7 @@ class Graph:
             return self._folded(op, nodes)
         if constant and op in FOLD:
             return FOLD[op](*(Node(self, a).value() for a in nodes))
-        return self._node(op, nodes) if row.lower is None else row.lower(*args)
+        return self._node(op, nodes)
 
     def _binary(self, op: str, a: int, b: int) -> Node:
         """A sum, difference, product or quotient. The order stays as written: fused operations are chosen by
@@ -159,6 +159,29 @@ class Graph:
             raise TypeError("a condition is not a number; use featherweight.scalar.where(condition, 1.0, 0.0)")
         return self.constant(float(value))
 
+    def rewritten(self) -> Graph:
+        """An empty graph with the same constants, tables, regions and scopes, for a pass to write."""
+        new = Graph()
+        new.table, new.lookups, new.scope_of, new.parent = list(self.table), self.lookups, self.scope_of, self.parent
+        return new
+
+    def go_on(self, region: int) -> None:
+        """Write in this region from now on, as a pass over a graph does."""
+        self._region = region
+        if self.scope_of[region] != self._scope:
+            self._enter(self.scope_of[region])
+
+    def _enter(self, scope: int) -> None:
+        """Write in this scope; what is known in scopes that it is not in is forgotten."""
+        around, s = {scope}, scope
+        while s:
+            s = self.parent[s]
+            around.add(s)
+        for left in [s for s in self._own if s not in around]:
+            for key in self._own.pop(left):
+                del self._known[key]
+        self._scope = scope
+
     def digest(self) -> str:
         """A hash of all that was written down: equal for equal programs, and in every process."""
         digest = hashlib.sha256()
@@ -184,10 +207,9 @@ class Graph:
         number, size = self._begun, len(carry or ())
         self._begun += 1
         values = [self._node("carry", (number, k)) for k in range(size)]
-        outside, keys, enclosing = self._scope, self._own, self._done
+        outside, enclosing = self._scope, self._done
         frozen: Any = False if enclosing is None else enclosing
         try:
-            self._own = []
             test = self._open(outside)
             ends = until(list(values))
             if not isinstance(ends, (Condition, bool, np.bool_)):
@@ -206,9 +228,8 @@ class Graph:
             if carry is not None:
                 after = [self._kept(done, old, new, inside) for old, new in zip(values, after, strict=True)]
         finally:
-            for key in self._own:
-                del self._known[key]
-            self._own, self._scope, self._done = keys, outside, enclosing
+            self._done = enclosing
+            self._enter(outside)
             self.mark()
         first = [self.lift(x).id for x in carry] if carry is not None else [self._node("undefined", ()).id] * len(after)
         first.append(self.constant(0.0).id if frozen is False else frozen.id)
