@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
-from featherweight.compiler import Argument, Kernel, interpret
+from featherweight.compiler import Argument, Graph, Kernel, interpret
+from featherweight.compiler.plan.fuse import fuse
 from featherweight.scalar import cos, maximum, minimum, sin, sqrt, where
 
 EPS = 2.0**-53
@@ -319,10 +320,10 @@ def random_program(seed):
     return steps
 
 
-def run(steps, leaves, operations, mark=lambda: None):
+def run(steps, leaves, operations, mark=lambda: None, every=16):
     values = list(leaves)
     for k, (op, places) in enumerate(steps):
-        if k % 16 == 0:
+        if k % every == 0:
             mark()
         values.append(operations[op](*(values[p] for p in places)))
     return values[-OUTPUTS:]
@@ -348,3 +349,33 @@ def test_random_programs_equal_numpy(seed, chunk_limit):
     assert (error <= bound).all()
     # the bounds are tight enough to mean something
     assert np.median(bound / (1e-300 + np.abs(expected))) < 1e-12
+
+
+# ---- marks
+
+
+def test_marks_change_no_bit():
+    """Marks say where code may be cut; what is computed does not follow from them."""
+    x = np.random.default_rng(9).normal(size=(67, INPUTS))
+    for seed in range(4):
+        steps, results = random_program(seed), []
+        for every in (1, 3, 16, 10**9):
+
+            def function(scalars, lift, mark, steps=steps, every=every):
+                return [run(steps, [*scalars[0], *map(lift, CONSTANTS)], SCALAR, mark, every)], 0
+
+            k = Kernel("marked", [Argument("x", (INPUTS,), "n")], [(OUTPUTS,)], function, lambda _: "", 40)
+            results.append((k.plan.operations, one_and_pack(k, x).tobytes()))
+        assert len(set(results)) == 1
+
+
+def test_a_sum_goes_on_where_it_is_added_to():
+    """A chain is made region by region, so that what it adds need not cross from one to the other."""
+    graph = Graph()
+    a, b, c, d, e, f = (graph.input(0, k) for k in range(6))
+    total = a * b + c
+    graph.mark()
+    total = total + d * e + f
+    program, _ = fuse(graph, [total.id])
+    chain = [(program.op[i], program.region[i]) for i in program.order]
+    assert chain == [("fma", 0), ("fma", 1), ("add", 1)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from featherweight.compiler.plan.fuse import Program
+from featherweight.compiler.plan.program import Program
 from featherweight.compiler.plan.schedule import Chunk, Source, Step, Turn
 
 

@@ -12,8 +12,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from math import copysign
 
-from featherweight.compiler.plan.fuse import Program
 from featherweight.compiler.plan.inplace import InPlace, in_place
+from featherweight.compiler.plan.program import Program
 from featherweight.compiler.plan.schedule import Chunk, Elementary, Schedule, Source, Step, Turn
 from featherweight.compiler.trace.operations import CONSTANTS, operands
 

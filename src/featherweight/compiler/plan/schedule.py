@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import count
 
-from featherweight.compiler.plan.fuse import Program
+from featherweight.compiler.plan.program import Program
 from featherweight.compiler.trace.graph import Repeat
 from featherweight.compiler.trace.operations import LEAVES, OPERATIONS, operands
 
