@@ -24,8 +24,8 @@ import numpy as np
 
 import featherweight as fw
 from featherweight.compiler.native.target import host
-from featherweight.compiler.plan.plan import Plan
-from featherweight.compiler.plan.schedule import Chunk, Turn
+from featherweight.compiler.plan.place import Plan
+from featherweight.compiler.plan.steps import Chunk, Turn
 from featherweight.integrators import SemiImplicit
 from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, drnea

@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 from featherweight.compiler import Argument, Kernel, interpret
-from featherweight.compiler.plan.schedule import Turn
+from featherweight.compiler.plan.steps import Turn
 from featherweight.scalar import cos, lookup, only_where, repeat, sin, sqrt, when, where
 
 

@@ -11,7 +11,7 @@ import featherweight as fw
 from featherweight.compiler import Argument, Kernel
 from featherweight.compiler.native.library import Library
 from featherweight.compiler.native.target import host
-from featherweight.compiler.plan.plan import Chunk
+from featherweight.compiler.plan.steps import Chunk
 from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS, MASS_MATRIX
 from featherweight.dynamics.kinematics import FORWARD_KINEMATICS
 

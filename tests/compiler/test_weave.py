@@ -5,7 +5,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler import Argument, Kernel
-from featherweight.compiler.plan.schedule import Chunk
+from featherweight.compiler.plan.steps import Chunk
 from featherweight.integrators import SemiImplicit, Variational
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.step import step_loop

@@ -7,7 +7,9 @@ from collections import Counter
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.plan.plan import CHUNK_LIMIT, Chunk, Plan
+from featherweight.compiler.plan.place import Plan
+from featherweight.compiler.plan.plan import CHUNK_LIMIT
+from featherweight.compiler.plan.steps import Chunk
 from featherweight.dynamics.contact_space import DELASSUS
 from featherweight.dynamics.evaluate import Quantity
 from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS, MASS_MATRIX

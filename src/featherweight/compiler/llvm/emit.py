@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from featherweight.compiler.llvm.lanes import Lanes
 from featherweight.compiler.llvm.turns import emit_turn, move_tables
-from featherweight.compiler.plan.plan import Plan
-from featherweight.compiler.plan.schedule import Chunk, Elementary, Turn
+from featherweight.compiler.plan.place import Plan
+from featherweight.compiler.plan.steps import Chunk, Elementary, Turn
 from featherweight.compiler.trace.operations import OPERATIONS
 
 # slots read by a chunk are not written by it, but for those in `Chunk.over`: let loads move past stores

@@ -10,7 +10,7 @@ from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, emit_steps
 from featherweight.compiler.llvm.lanes import Lanes
 from featherweight.compiler.llvm.support import attributes, intrinsics, support_in_module
 from featherweight.compiler.native.target import Target
-from featherweight.compiler.plan.plan import Plan
+from featherweight.compiler.plan.place import Plan
 
 Shapes = list[tuple[int, ...]]
 # of a row that is fetched early, measured: docs/decisions/0009

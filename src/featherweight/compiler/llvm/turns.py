@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from featherweight.compiler.plan.plan import Plan
-from featherweight.compiler.plan.schedule import Turn
+from featherweight.compiler.plan.place import Plan
+from featherweight.compiler.plan.steps import Turn
 
 if TYPE_CHECKING:
     from featherweight.compiler.llvm.lanes import Lanes

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from featherweight.compiler.plan.program import Program
-from featherweight.compiler.plan.schedule import Chunk, Source, Step, Turn
+from featherweight.compiler.plan.steps import Chunk, Source, Step, Turn
 
 
 @dataclass(frozen=True)

@@ -12,67 +12,22 @@ A repeat is one unit of the scope it stands in; its test and its body are put in
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from itertools import count
 
 from featherweight.compiler.plan.program import Program
-from featherweight.compiler.trace.graph import Repeat
+from featherweight.compiler.plan.steps import Chunk, Elementary, Step, Turn
 from featherweight.compiler.trace.operations import LEAVES, OPERATIONS, operands
 
 SMALL = 64  # operations: what is smaller is not worth a function of its own
 
-# a block of slots: ("input", k) or from a part on ("input", k, start), ("chunk", k, block), ("repeat", k),
-# ("literal",), and for each elementary level ("argument", level), and from a part on ("sin", level, start), ("cos", …)
-Source = tuple
 
-
-@dataclass
-class Chunk:
-    """A straight-line function and the places one call of it works on.
-
-    A reference in `code` is ("local", k), ("slot", source, offset), ("table", k), ("literal", bytes) or ("number", k);
-    `sources[s]` says which block and from which index the offsets of source s count.
-    """
-
-    nodes: list[int]
-    blocks: list[list[int]] = field(default_factory=list)  # values for later steps, by who reads them last
-    code: list[tuple] = field(default_factory=list)
-    targets: list[tuple[Source, int]] = field(default_factory=list)  # further blocks to store to, and from which index
-    stores: dict[int, tuple[int, int]] = field(default_factory=dict)  # local number: block or target, and place in it
-    over: dict[int, tuple] = field(default_factory=dict)  # local number: the slot it is stored over, which is read here
-    sources: list[tuple[Source, int]] = field(default_factory=list)
-    constants: list[float] = field(default_factory=list)
-
-    def signature(self) -> tuple:
-        return tuple(self.code), (len(self.blocks), tuple(self.stores.items()), tuple(self.over.items()))
-
-
-@dataclass
-class Elementary:
-    """Sines and cosines of one level, evaluated together as whole vectors."""
-
-    level: int
-    nodes: list[int]
-    arguments: list[int]
-
-
-@dataclass
-class Turn:
-    """A place in a repeat: "begin" sets its first values, "test" leaves it if all lanes are done, "end" sets the next
-    values and goes back to where the test begins."""
-
-    kind: str
-    repeat: Repeat
-    values: tuple[int, ...]  # nodes: first values, whether a lane is done, next values
-    copies: list[tuple[int, int]] = field(default_factory=list)  # from slot, to slot
-    slot: int = 0  # of whether a lane is done
-
-
-Step = Chunk | Elementary | Turn
-
-
-class Schedule:
+def schedule(program: Program, chunk_limit: int) -> list[Step]:
     """The steps of a program, in order."""
+    return _Schedule(program, chunk_limit).part(0)
+
+
+class _Schedule:
+    """What each scope has, and what must be there before each of its operations."""
 
     def __init__(self, program: Program, chunk_limit: int) -> None:
         self.program, self.limit = program, chunk_limit
@@ -83,7 +38,6 @@ class Schedule:
         self.taken = self._taken()
         self.needs = {i: self._needs(i) for i in program.order}
         self.levels = count()
-        self.steps = self._part(0)
 
     def _needs(self, i: int) -> list[int]:
         """What must be there before node i: its arguments, or what a repeat takes from outside."""
@@ -127,7 +81,8 @@ class Schedule:
                     taken[i][a] = None
         return {node: list(own) for node, own in taken.items()}
 
-    def _part(self, scope: int) -> list[Step]:
+    def part(self, scope: int) -> list[Step]:
+        """The steps of a scope."""
         unit_of, units = self._units(self.nodes[scope])
         return self._steps(units, self._depth_first(unit_of, units))
 
@@ -228,7 +183,7 @@ class Schedule:
         repeat, args = self.program.repeats[node], self.program.args[node]
         first, after = args[: repeat.size + 1], args[repeat.size + 1 :]
         begin, test, end = Turn("begin", repeat, first), Turn("test", repeat, after[-1:]), Turn("end", repeat, after)
-        return [begin, *self._part(repeat.test), test, *self._part(repeat.body), end]
+        return [begin, *self.part(repeat.test), test, *self.part(repeat.body), end]
 
     def _shape(self, nodes: list[int]) -> int:
         return hash(tuple(self.program.op[i] for i in nodes))

@@ -18,7 +18,7 @@ from featherweight.compiler.runtime.shared import cache_key, support
 
 if TYPE_CHECKING:
     from featherweight.compiler.llvm.module import Module
-    from featherweight.compiler.plan.plan import Plan
+    from featherweight.compiler.plan.place import Plan
 
 PART = 300_000  # characters of IR that are worth a thread: LLVM takes about a tenth of a second for them
 

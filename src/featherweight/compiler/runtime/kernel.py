@@ -37,7 +37,7 @@ from featherweight.compiler.trace.node import Node
 
 if TYPE_CHECKING:
     from featherweight.compiler.llvm.module import Module
-    from featherweight.compiler.plan.plan import Plan
+    from featherweight.compiler.plan.place import Plan
 
 _log = logging.getLogger("featherweight")
 
@@ -97,15 +97,13 @@ class Kernel:
             return self._plan
 
     def _trace(self) -> Plan:
-        from featherweight.compiler.plan.fuse import fuse  # what only compiles is loaded when something is compiled
-        from featherweight.compiler.plan.lower import lower
-        from featherweight.compiler.plan.plan import CHUNK_LIMIT, Input, plan
+        from featherweight.compiler.plan.place import Input  # what only compiles is loaded when something is compiled
+        from featherweight.compiler.plan.plan import CHUNK_LIMIT, plan
 
         graph, entries = self._write()
         self._written = None  # the plan has all of it
-        program, entries = fuse(*lower(graph, entries))
         inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
-        return plan(program, inputs, entries, self.chunk_limit or CHUNK_LIMIT, self.carried)
+        return plan(graph, entries, inputs, self.chunk_limit or CHUNK_LIMIT, self.carried)
 
     def _write(self) -> Written:
         """What the function does, and its results as nodes or numbers. It is run once, for key and plan: another time

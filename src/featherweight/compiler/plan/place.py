@@ -1,0 +1,283 @@
+"""Places: every value that crosses from one step to another gets a slot of the workspace, one lane vector each.
+
+Slots that are read together form blocks, and a block's slots are used again once its last reader is done.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass
+from math import copysign
+
+from featherweight.compiler.plan.inplace import in_place
+from featherweight.compiler.plan.program import Program
+from featherweight.compiler.plan.refer import refer
+from featherweight.compiler.plan.slots import Slots
+from featherweight.compiler.plan.steps import Chunk, Elementary, Source, Step, Turn
+from featherweight.compiler.trace.operations import CONSTANTS, operands
+
+ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on whole vectors
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input array: its size, and where its parts begin. Equal code may read other parts."""
+
+    size: int
+    parts: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in order, with the workspace they work in."""
+
+    steps: list[Step]
+    base: dict[Source, int]  # first slot of every block
+    literals: list[float]  # values of the literal block, written once
+    size: int  # slots in all
+    outputs: list[int]  # slot of every output entry
+    argument_slots: dict[int, list[int]]  # slots of the arguments of each elementary level
+    operations: int
+    lookups: list[bytes]
+
+    @property
+    def cost(self) -> int:
+        """Of one state, in operations: computing, and moving the results, which takes four times as long."""
+        return self.operations + 4 * len(self.outputs)
+
+    @property
+    def zero(self) -> int | None:
+        """The slot that holds +0 for good, if there is one."""
+        signs = [(x, copysign(1.0, x)) for x in self.literals]
+        return self.base["literal",] + signs.index((0.0, 1.0)) if (0.0, 1.0) in signs else None
+
+
+def place(program: Program, steps: list[Step], inputs: list[Input], outputs: list[int | float], carried: int) -> Plan:
+    """The steps with their places: of the inputs, so many are carried, that is replaced by the first outputs."""
+    return _Layout(program, steps, inputs, outputs, carried).plan()
+
+
+class _Layout:
+    """Which block a value is in, and where the blocks are."""
+
+    def __init__(
+        self, program: Program, steps: list[Step], inputs: list[Input], outputs: list[int | float], carried: int
+    ) -> None:
+        self.program, self.steps, self.inputs, self.outputs = program, steps, inputs, outputs
+        self.loops = _loops(steps)
+        self.reads = [self._reads(step) for step in steps]
+        self.in_place = in_place(program, steps, self.loops, self.reads, outputs, self._replaced(carried))
+        self.where: dict[int, tuple[Source, int]] = {}  # block and index of every value that crosses
+        self.base: dict[Source, int] = {}
+        self.literals: dict[str, int] = {}  # by their hexadecimal text: 0 and -0 are two
+        self.top = 0
+
+    def plan(self) -> Plan:
+        self._find_places()
+        for step in self.steps:
+            if isinstance(step, Chunk):
+                refer(self.program, step, self.where, self.in_place)
+        places = [self._place(o) for o in self.outputs]
+        moved = [
+            [self._place(a) if self.program.op[a] != "undefined" else None for a in step.values]
+            if isinstance(step, Turn)
+            else []
+            for step in self.steps
+        ]
+        self._reserve_blocks(places)
+        for step, of_step in zip(self.steps, moved, strict=True):
+            if isinstance(step, Turn):
+                self._write_turn(step, [place and self._slot(place) for place in of_step])
+        return Plan(
+            steps=self.steps,
+            base=self.base,
+            literals=[float.fromhex(text) for text in self.literals],
+            size=self.top,
+            outputs=[self._slot(place) for place in places],
+            argument_slots={
+                step.level: [self._slot(self._place(a)) for a in step.arguments]
+                for step in self.steps
+                if isinstance(step, Elementary)
+            },
+            operations=len(self.program.order),
+            lookups=self.program.lookups,
+        )
+
+    def _read_until(self, s: int, home: int | None) -> int:
+        """The step a value from step `home` must be kept for if step s reads it: the end of a repeat that does not
+        make it anew in each turn."""
+        if not self.loops[s]:
+            return s
+        outer = [end for begin, end in self.loops[s] if home is None or not begin <= home <= end]
+        return max(outer, default=s)
+
+    def _reads(self, step: Step) -> list[int]:
+        """The nodes of other steps that a step reads."""
+        if isinstance(step, Elementary):
+            return step.arguments
+        if isinstance(step, Turn):
+            return list(step.values)
+        op, args = self.program.op, self.program.args
+        read = dict.fromkeys(a for i in step.nodes for a in operands(op[i], args[i]))
+        own = set(step.nodes)
+        return [a for a in read if a not in own]
+
+    def _replaced(self, carried: int) -> list[tuple[int | float, int | None, tuple[Source, int]]]:
+        """Outputs that replace inputs: the output, the input's node if there is one, and its place."""
+        node = {args: i for i, args in enumerate(self.program.args) if self.program.op[i] == "input"}
+        entries = ((k, j) for k, array in enumerate(self.inputs[:carried]) for j in range(array.size))
+        return [(o, node.get(e), self._input(*e)) for o, e in zip(self.outputs, entries, strict=False)]
+
+    def _input(self, array: int, position: int) -> tuple[Source, int]:
+        """Where an entry of an input is."""
+        parts = self.inputs[array].parts
+        start = parts[bisect_right(parts, position) - 1]
+        return ("input", array, start), position - start
+
+    def _find_places(self) -> None:
+        """Block and index of every value that crosses from one step to another."""
+        op, args, where = self.program.op, self.program.args, self.where
+        home: dict[int, int] = {}
+        last_reader: dict[int, int] = {}
+        for s, step in enumerate(self.steps):
+            if isinstance(step, Chunk):
+                home.update(dict.fromkeys(step.nodes, s))
+        for s, reads in enumerate(self.reads):
+            for a in reads:
+                last_reader[a] = max(self._read_until(s, home.get(a)), last_reader.get(a, 0))
+        last_reader.update(dict.fromkeys((o for o in self.outputs if not isinstance(o, float)), len(self.steps)))
+        for s, step in enumerate(self.steps):
+            if isinstance(step, Elementary):
+                starts, number = self._elementary_parts(step), {a: k for k, a in enumerate(step.arguments)}
+                for i in step.nodes:
+                    k = number[args[i][0]]
+                    where[i] = (op[i], step.level, starts[k]), k - starts[k]
+            elif isinstance(step, Chunk):
+                by_reader: dict[int, list[int]] = defaultdict(list)
+                for i in step.nodes:
+                    if i in self.in_place.made:
+                        where[i] = self.in_place.made[i]
+                    elif i in last_reader:
+                        by_reader[last_reader[i]].append(i)
+                step.blocks = [by_reader[reader] for reader in sorted(by_reader)]
+                for b, block in enumerate(step.blocks):
+                    where.update({i: (("chunk", s, b), k) for k, i in enumerate(block)})
+        size_of = {repeat.number: repeat.size for repeat in self.program.repeats.values()}
+        for i in last_reader:
+            if op[i] == "input":
+                where[i] = self._input(*args[i])
+            elif op[i] == "carry":
+                where[i] = self.in_place.block(args[i][0]), args[i][1] % (size_of[args[i][0]] + 1)
+            elif op[i] == "result":
+                where[i] = self.in_place.block(self.program.repeats[args[i][0]].number), args[i][1]
+
+    def _elementary_parts(self, step: Elementary) -> list[int]:
+        """For each argument of an elementary level the number of the first that is in the same part of an input: equal
+        limbs read their own sines alike, wherever those of their ancestors are."""
+        op, args = self.program.op, self.program.args
+        parts = [self._input(*args[a])[0] if op[a] == "input" else None for a in step.arguments]
+        starts: list[int] = []
+        for k, part in enumerate(parts):
+            starts.append(starts[-1] if k and part == parts[k - 1] else k)
+        return starts
+
+    def _place(self, value: int | float) -> tuple[Source, int]:
+        """Where a value is found; a number known while tracing gets a slot of its own."""
+        if not isinstance(value, float):
+            op, args = self.program.op[value], self.program.args[value]
+            if op not in CONSTANTS:
+                return self.where[value]
+            value = self.program.table[args[0]] if op == "table" else struct.unpack("<d", args[0])[0]
+        return ("literal",), self.literals.setdefault(float(value).hex(), len(self.literals))
+
+    def _slot(self, place: tuple[Source, int]) -> int:
+        return self.base[place[0]] + place[1]
+
+    def _reserve(self, source: Source, slots: int) -> None:
+        self.base[source] = self.top
+        self.top += -(-slots // ALIGN) * ALIGN
+
+    def _reserve_blocks(self, outputs: list[tuple[Source, int]]) -> None:
+        """Give every block its slots; those of a chunk or a repeat are used again once their last reader is done."""
+        self._reserve(("literal",), len(self.literals))
+        for k, array in enumerate(self.inputs):
+            self._reserve(("input", k), array.size)
+            self.base.update({("input", k, start): self.base["input", k] + start for start in array.parts})
+        for step in self.steps:
+            if isinstance(step, Elementary):
+                starts = self._elementary_parts(step)
+                for name in ("argument", "sin", "cos"):
+                    self._reserve((name, step.level), len(step.arguments))
+                    first = self.base[name, step.level]
+                    self.base.update({(name, step.level, start): first + start for start in starts})
+
+        ends: dict[int, list[Source]] = defaultdict(list)
+        for source, s in self._last_readers(outputs).items():
+            ends[s].append(source)
+        memory = Slots(self.top)
+        size_of: dict[Source, int] = {}
+        begins = self._begins()
+        for s in range(len(self.steps)):
+            for source, size in begins[s]:
+                size_of[source] = size
+                self.base[source] = memory.take(size)
+            for source in ends[s]:
+                memory.give(self.base[source], size_of[source])
+        self.top = memory.top
+
+    def _begins(self) -> list[list[tuple[Source, int]]]:
+        """The blocks that begin with each step, and their sizes."""
+        begins: list[list[tuple[Source, int]]] = [[] for _ in self.steps]
+        first: dict[Source, int] = {}  # where something is made in the block of a repeat
+        for s, step in enumerate(self.steps):
+            if isinstance(step, Chunk):
+                begins[s] += [(("chunk", s, b), len(block)) for b, block in enumerate(step.blocks)]
+                for source, _ in step.targets:
+                    first.setdefault(source, s)
+            elif isinstance(step, Turn) and step.kind == "begin" and step.repeat.number not in self.in_place.goes_on:
+                source = self.in_place.block(step.repeat.number)
+                begins[first.get(source, s)].append((source, step.repeat.size + 1))
+        return begins
+
+    def _last_readers(self, outputs: list[tuple[Source, int]]) -> dict[Source, int]:
+        """The step after which a block of a chunk or a repeat is not needed."""
+        made: dict[Source, int] = {}
+        last: dict[Source, int] = {}
+        for s, step in enumerate(self.steps):
+            if isinstance(step, Turn) and step.kind == "end":
+                source = self.in_place.block(step.repeat.number)
+                made[source] = last[source] = s
+        for s, reads in enumerate(self.reads):
+            for a in reads:
+                source = self.where[a][0] if a in self.where else ("literal",)
+                home = source[1] if source[0] == "chunk" else made.get(source)
+                if home is not None and home != s:
+                    last[source] = max(self._read_until(s, home), last.get(source, 0))
+        last.update({source: len(self.steps) for source, _ in outputs if source[0] in ("chunk", "repeat")})
+        return last
+
+    def _write_turn(self, turn: Turn, slots: list[int | None]) -> None:
+        """What a place in a repeat moves where."""
+        if turn.kind == "test":
+            turn.slot = slots[0] or 0
+            return
+        if turn.kind == "end" and turn.repeat.at_most == 1:
+            slots = slots[: turn.repeat.size]  # nobody asks any more whether a lane is done
+        first = self.base[self.in_place.block(turn.repeat.number)]
+        turn.copies = [(slot, first + k) for k, slot in enumerate(slots) if slot is not None and slot != first + k]
+
+
+def _loops(steps: list[Step]) -> list[list[tuple[int, int]]]:
+    """For each step, where the repeats around it begin and end."""
+    around: list[list[tuple[int, int]]] = [[] for _ in steps]
+    begun: list[int] = []
+    for s, step in enumerate(steps):
+        if isinstance(step, Turn) and step.kind == "begin":
+            begun.append(s)
+        elif isinstance(step, Turn) and step.kind == "end":
+            begin = begun.pop()
+            for inside in range(begin + 1, s + 1):
+                around[inside].append((begin + 1, s))
+    return around

@@ -1,0 +1,62 @@
+"""References: the code of a chunk, written so that it does not depend on where the chunk is called.
+
+Chunks whose code is the same share one function, which takes its numbers and places from tables.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from featherweight.compiler.plan.inplace import InPlace
+from featherweight.compiler.plan.program import Program
+from featherweight.compiler.plan.steps import Chunk, Source
+from featherweight.compiler.trace.operations import operands
+
+
+def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], in_place: InPlace) -> None:
+    """The chunk's operations with references that do not depend on where it is called."""
+    op, args, table = program.op, program.args, program.table
+    local = {i: k for k, i in enumerate(chunk.nodes)}
+
+    first: dict[Source, int] = {}  # smallest index read from each block, in order of first use
+    for i in chunk.nodes:
+        for a in operands(op[i], args[i]):
+            if a not in local and a in where:
+                source, k = where[a]
+                first[source] = min(k, first.get(source, k))
+    ordinal = {source: s for s, source in enumerate(first)}
+    constant: dict[int, int] = {}
+
+    def reference(a: int) -> tuple:
+        k = local.get(a)
+        if k is not None:
+            return ("local", k)
+        place = where.get(a)
+        if place is not None:
+            source, index = place
+            return ("slot", ordinal[source], index - first[source])
+        if op[a] == "constant":
+            return ("literal", args[a][0])
+        return ("table", constant.setdefault(a, len(constant)))
+
+    def code(i: int) -> tuple:
+        nodes = operands(op[i], args[i])
+        return (op[i], *map(reference, nodes), *(("number", x) for x in args[i][len(nodes) :]))
+
+    chunk.code = [code(i) for i in chunk.nodes]
+    chunk.stores = {local[i]: (b, k) for b, block in enumerate(chunk.blocks) for k, i in enumerate(block)}
+    target: dict[Source, list[int]] = defaultdict(list)
+    for i in chunk.nodes:
+        if i in in_place.made:
+            target[where[i][0]].append(i)
+    read = {ref for operation in chunk.code for ref in operation[1:] if ref[0] == "slot"}
+    for b, (source, nodes) in enumerate(target.items(), start=len(chunk.blocks)):
+        begin = min(where[i][1] for i in nodes)
+        chunk.targets.append((source, begin))
+        for i in nodes:
+            chunk.stores[local[i]] = b, where[i][1] - begin
+            place = "slot", ordinal.get(source), where[i][1] - first.get(source, 0)
+            if place in read:
+                chunk.over[local[i]] = place
+    chunk.sources = list(first.items())
+    chunk.constants = [table[args[a][0]] for a in constant]

@@ -1,0 +1,34 @@
+"""Slots of the workspace: taken, given back, used again."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+
+class Slots:
+    """The lowest free place that is large enough is taken: that keeps the workspace small."""
+
+    def __init__(self, top: int) -> None:
+        self.top = top
+        self.free: list[tuple[int, int]] = []  # begin and end, in order
+
+    def take(self, size: int) -> int:
+        for k, (begin, end) in enumerate(self.free):
+            if end - begin >= size:
+                self.free[k : k + 1] = [(begin + size, end)] if end - begin > size else []
+                return begin
+        begin = self.top
+        if self.free and self.free[-1][1] == self.top:
+            begin = self.free.pop()[0]
+        self.top = begin + size
+        return begin
+
+    def give(self, begin: int, size: int) -> None:
+        end = begin + size
+        k = bisect_right(self.free, (begin, end))
+        if k < len(self.free) and self.free[k][0] == end:
+            end = self.free.pop(k)[1]
+        if k > 0 and self.free[k - 1][1] == begin:
+            k -= 1
+            begin = self.free.pop(k)[0]
+        self.free.insert(k, (begin, end))
