@@ -19,11 +19,7 @@ TREES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding
 
 MOST_LINES = 400  # in a file
 MOST_FUNCTION_LINES = 70
-LONG_FUNCTIONS = {  # file, function: why it is longer
-    ("compiler/llvm/driver.py", "_rows"): "one piece of LLVM text, read from top to bottom",
-    ("compiler/llvm/loop_driver.py", "emit_loop_rows"): "one piece of LLVM text, read from top to bottom",
-    ("compiler/llvm/elementary.py", "_payne_hanek"): "one piece of LLVM text: the reduction of a huge argument",
-}
+LONG_FUNCTIONS: dict[tuple[str, str], str] = {}  # file, function: why it is longer
 NOT_ARRAYS = {"model", "out", "parameters", "frame", "frames", "point", "points", "prescribed", "in_", "classical"}
 NOT_ON_IMPORT = ("llvmlite", "sympy", "mpmath", "pinocchio", "scipy", "matplotlib", "mujoco", "viser", "trimesh", "PIL")
 

@@ -2,7 +2,7 @@
 
 `@rows` runs a range of rows, `@run` takes block after block of rows until none is left (that is what
 threads do). If the caller wants to know, a byte says of each row that is refused which checks it failed.
-What does not depend on the plan is in `emit_around`, for the support module.
+What does not depend on the plan is in `around.py`, for the support module.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from featherweight.compiler.llvm.calls import (
     BAD_CHECK,
     BAD_INPUT,
     BAD_RESULT,
-    BLOCK,
     COUNT,
     LOOP_PARTS,
     PARTS,
-    STATUS,
 )
-from featherweight.compiler.llvm.lanes import Lanes
-from featherweight.compiler.llvm.packing import UNROLL, join
+from featherweight.compiler.llvm.lanes import Lanes, join
+from featherweight.compiler.llvm.one_row import UNROLL
 from featherweight.compiler.native.target import Target
 
 STACK_PAGES = 48  # of 3 kB: more than any chunk needs
@@ -51,79 +49,6 @@ def emit_driver(
     return rows + _run(PARTS if loop is None else LOOP_PARTS)
 
 
-def emit_around(lanes: Lanes, target: Target) -> str:
-    """What `@rows` and `@run` of all plans call: the float mode, the stack, reports, sharing rows out to threads."""
-    return _float_mode(target.arch) + _touch_stack(target.windows) + _report(lanes) + _share()
-
-
-def _float_mode(arch: str) -> str:
-    """Default rounding, no flushing of small numbers; what the caller had is restored."""
-    if arch == "x86":
-        return """
-define i64 @enter_float_mode() #0 {
-  %slot = alloca i32
-  call void @llvm.x86.sse.stmxcsr(ptr %slot)
-  %old = load i32, ptr %slot
-  %mode = and i32 %old, 65472
-  %usual = icmp eq i32 %mode, 8064
-  br i1 %usual, label %end, label %set
-set:
-  store i32 8064, ptr %slot
-  call void @llvm.x86.sse.ldmxcsr(ptr %slot)
-  br label %end
-end:
-  %wide = zext i32 %old to i64
-  ret i64 %wide
-}
-define void @leave_float_mode(i64 %wide) #0 {
-  %slot = alloca i32
-  %old = trunc i64 %wide to i32
-  %mode = and i32 %old, 65472
-  %usual = icmp eq i32 %mode, 8064
-  br i1 %usual, label %end, label %set
-set:
-  store i32 %old, ptr %slot
-  call void @llvm.x86.sse.ldmxcsr(ptr %slot)
-  br label %end
-end:
-  ret void
-}
-"""
-    return """
-define i64 @enter_float_mode() #0 {
-  %old = call i64 @llvm.aarch64.get.fpcr()
-  call void @llvm.aarch64.set.fpcr(i64 0)
-  ret i64 %old
-}
-define void @leave_float_mode(i64 %old) #0 {
-  call void @llvm.aarch64.set.fpcr(i64 %old)
-  ret void
-}
-"""
-
-
-def _touch_stack(windows: bool) -> str:
-    """Windows hands out stack page by page: touch what the chunks may need, so that they do without probes."""
-    if not windows:
-        return ""
-    return """
-define void @touch_stack(i64 %n) noinline #0 {
-entry:
-  %page = alloca [3072 x i8]
-  store volatile i8 0, ptr %page
-  %more = icmp sgt i64 %n, 0
-  br i1 %more, label %deeper, label %end
-deeper:
-  %n1 = sub i64 %n, 1
-  call void @touch_stack(i64 %n1)
-  store volatile i8 0, ptr %page
-  br label %end
-end:
-  ret void
-}
-"""
-
-
 def _sparse(native: Lanes, outputs: list, slots: list[int], zero: int | None) -> dict[int, tuple[int, str]]:
     """Outputs that are mostly zero: how many entries are not, filled up to whole rounds of copying by the last one
     again, and tables of their places in the workspace [bytes] and columns."""
@@ -146,59 +71,8 @@ def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: b
     """`@rows(call, ws, first, end)`: number of packs with a bad row."""
     I, T = lanes.int, lanes.real
     zero = "0" if lanes.width == 1 else "zeroinitializer"
-    lines: list[str] = []
-
-    def array(k: int) -> tuple[str, str]:
-        word = ARRAYS + 2 * k
-        lines.extend(
-            [
-                f"%pp{k} = getelementptr i64, ptr %call, i64 {word}",
-                f"%ptr{k} = load ptr, ptr %pp{k}",
-                f"%sp{k} = getelementptr i64, ptr %call, i64 {word + 1}",
-                f"%stride{k} = load i64, ptr %sp{k}",
-            ]
-        )
-        return f"%ptr{k}", f"%stride{k}"
-
-    before = zero
-    for k, (n, slot) in enumerate(inputs):
-        if n == 0:
-            continue
-        pointer, stride = array(k)
-        lines.append(f"%to{k} = getelementptr {T}, ptr %ws, i64 {slot}")
-        lines.append(
-            f"%flag{k} = call {I} @pack(ptr {pointer}, i64 {stride}, i64 %row, i64 %last, ptr %to{k}, i64 {n})"
-        )
-        lines.append(f"%ok{k} = or {I} {before}, %flag{k}")
-        before = f"%ok{k}"
-    bad_input = before
-    results = {j: array(len(inputs) + j) for j, (n, _) in enumerate(outputs) if n > 0}
-    pointer, stride = results[max(results, key=lambda j: outputs[j][0])] if results else ("null", "0")
-    lines += [
-        f"%begin = mul i64 %row, {stride}",
-        f"%longest = getelementptr i8, ptr {pointer}, i64 %begin",
-        f"call void @step(ptr %ws, ptr %longest, i64 {stride})",
-    ]
-    before = zero
-    for j, (pointer, stride) in results.items():
-        k, (n, entry) = len(inputs) + j, outputs[j]
-        if j in sparse:
-            lines += [
-                f"%skip{k} = mul i64 %row, {stride}",
-                f"%at{k} = getelementptr i8, ptr {pointer}, i64 %skip{k}",
-                f"%flag{k} = call i64 @scatter(ptr %at{k}, i64 {n}, ptr %ws, ptr @places{j}, ptr @columns{j}, "
-                f"i64 {sparse[j]})",
-                f"%out{k} = or i64 {before}, %flag{k}",
-            ]
-            before = f"%out{k}"
-            continue
-        lines.append(
-            f"%flag{k} = call {I} @unpack(ptr {pointer}, i64 {stride}, i64 %row, i64 %last, ptr %ws, "
-            f"ptr getelementptr (i32, ptr @entries, i64 {entry}), i64 {n})"
-        )
-        lines.append(f"%out{k} = or {I} {before}, %flag{k}")
-        before = f"%out{k}"
-    bad_result = before
+    packing, bad_input = _packing(lanes, inputs, zero)
+    unpacking, bad_result = _unpacking(lanes, len(inputs), outputs, sparse, zero)
     any_bad = (
         "%any = or i1 %some, false"
         if lanes.width == 1
@@ -207,16 +81,12 @@ def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: b
     return f"""
 define dso_local i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end) noinline #0 {{
 entry:
-  %mode = call i64 @enter_float_mode()
-  {f"call void @touch_stack(i64 {STACK_PAGES})" if windows else ""}
-  %countp = getelementptr i64, ptr %call, i64 {COUNT}
-  %count = load i64, ptr %countp
-  %last = sub i64 %count, 1
+  {begin_rows(windows)}
   br label %pack
 pack:
   %row = phi i64 [%first, %entry], [%row1, %next]
   %bad = phi i64 [0, %entry], [%bad1, %next]
-  {join(lines)}
+  {join([*packing, *unpacking])}
   %checkp = getelementptr {T}, ptr %ws, i64 {check_slot}
   %check = load {T}, ptr %checkp, align {lanes.bytes}
   %checkb = fcmp une {T} %check, {lanes.literal(0.0)}
@@ -247,35 +117,73 @@ done:
 """
 
 
-def _report(lanes: Lanes) -> str:
-    """Write the status byte of each row of a pack, if the caller wants them."""
-    lines = []
-    for r in range(lanes.width):
-        value = "%status" if lanes.width == 1 else f"%v{r}"
-        if lanes.width > 1:
-            lines.append(f"%v{r} = extractelement {lanes.int} %status, i32 {r}")
+def begin_rows(windows: bool) -> str:
+    """Begin of `@rows`: the float mode, on Windows the stack, and the number of the last row."""
+    return f"""%mode = call i64 @enter_float_mode()
+  {f"call void @touch_stack(i64 {STACK_PAGES})" if windows else ""}
+  %countp = getelementptr i64, ptr %call, i64 {COUNT}
+  %count = load i64, ptr %countp
+  %last = sub i64 %count, 1"""
+
+
+def _array(k: int) -> list[str]:
+    """%ptr{k} and %stride{k}: where array k of a call begins, and the step from row to row [bytes]."""
+    word = ARRAYS + 2 * k
+    return [
+        f"%pp{k} = getelementptr i64, ptr %call, i64 {word}",
+        f"%ptr{k} = load ptr, ptr %pp{k}",
+        f"%sp{k} = getelementptr i64, ptr %call, i64 {word + 1}",
+        f"%stride{k} = load i64, ptr %sp{k}",
+    ]
+
+
+def _packing(lanes: Lanes, inputs: list, zero: str) -> tuple[list[str], str]:
+    """Instructions that move rows of the inputs into their slots; and bits in lanes that are not finite."""
+    lines: list[str] = []
+    bad = zero
+    for k, (n, slot) in enumerate(inputs):
+        if n == 0:
+            continue
         lines += [
-            f"%b{r} = trunc i64 {value} to i8",
-            f"%n{r} = add i64 %row, {r}",
-            f"%in{r} = icmp slt i64 %n{r}, %last",
-            f"%m{r} = select i1 %in{r}, i64 %n{r}, i64 %last",
-            f"%p{r} = getelementptr i8, ptr %to, i64 %m{r}",
-            f"store i8 %b{r}, ptr %p{r}",
+            *_array(k),
+            f"%to{k} = getelementptr {lanes.real}, ptr %ws, i64 {slot}",
+            f"%flag{k} = call {lanes.int} @pack(ptr %ptr{k}, i64 %stride{k}, i64 %row, i64 %last, ptr %to{k}, i64 {n})",
+            f"%ok{k} = or {lanes.int} {bad}, %flag{k}",
         ]
-    return f"""
-define void @report(ptr %call, i64 %row, i64 %last, {lanes.int} %status) noinline cold #0 {{
-entry:
-  %pp = getelementptr i64, ptr %call, i64 {STATUS}
-  %to = load ptr, ptr %pp
-  %wanted = icmp ne ptr %to, null
-  br i1 %wanted, label %write, label %end
-write:
-  {join(lines)}
-  br label %end
-end:
-  ret void
-}}
-"""
+        bad = f"%ok{k}"
+    return lines, bad
+
+
+def _unpacking(lanes: Lanes, first: int, outputs: list, sparse: dict[int, int], zero: str) -> tuple[list[str], str]:
+    """Instructions that run the plan and move slots into rows of the outputs, which are arrays from the number `first`
+    on; and bits in lanes that are not finite."""
+    written = [j for j, (n, _) in enumerate(outputs) if n > 0]
+    lines = [line for j in written for line in _array(first + j)]
+    longest = max(written, key=lambda j: outputs[j][0], default=None)
+    pointer, stride = ("null", "0") if longest is None else (f"%ptr{first + longest}", f"%stride{first + longest}")
+    lines += [
+        f"%begin = mul i64 %row, {stride}",
+        f"%longest = getelementptr i8, ptr {pointer}, i64 %begin",
+        f"call void @step(ptr %ws, ptr %longest, i64 {stride})",
+    ]
+    bad = zero
+    for j in written:
+        k, (n, entry) = first + j, outputs[j]
+        if j in sparse:
+            lines += [
+                f"%skip{k} = mul i64 %row, %stride{k}",
+                f"%at{k} = getelementptr i8, ptr %ptr{k}, i64 %skip{k}",
+                f"%flag{k} = call i64 @scatter(ptr %at{k}, i64 {n}, ptr %ws, ptr @places{j}, ptr @columns{j}, "
+                f"i64 {sparse[j]})",
+            ]
+        else:
+            lines.append(
+                f"%flag{k} = call {lanes.int} @unpack(ptr %ptr{k}, i64 %stride{k}, i64 %row, i64 %last, ptr %ws, "
+                f"ptr getelementptr (i32, ptr @entries, i64 {entry}), i64 {n})"
+            )
+        lines.append(f"%out{k} = or {lanes.int} {bad}, %flag{k}")
+        bad = f"%out{k}"
+    return lines, bad
 
 
 def _run(parts: int) -> str:
@@ -283,67 +191,6 @@ def _run(parts: int) -> str:
     return f"""
 define i64 @run(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n) #0 {{
   %bad = call i64 @share(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n, i64 {parts}, ptr @rows)
-  ret i64 %bad
-}}
-"""
-
-
-def _share() -> str:
-    """`@share(call, ws, taken, k, n, of, rows)`: the part of thread k of n in a call, by a module's `@rows`.
-
-    Rows are cut into blocks, blocks into stretches. Two threads share a stretch, one from either end. Each takes one of
-    `of` parts of the blocks that are left at a time, many at first and one at last; `taken[stretch]` counts what both
-    have taken, so they meet where the slower one is. Each has the same rows again in the next call, still in its cache.
-    A thread that is alone takes all at once. Returns how many packs had a bad row.
-    """
-    return f"""
-define i64 @share(ptr %call, ptr %ws, ptr %taken, i64 %k, i64 %n, i64 %of, ptr %rows) #0 {{
-entry:
-  %countp = getelementptr i64, ptr %call, i64 {COUNT}
-  %count = load i64, ptr %countp
-  %rounded = add i64 %count, {BLOCK - 1}
-  %blocks = udiv i64 %rounded, {BLOCK}
-  %s = udiv i64 %k, 2
-  %even = mul i64 %s, 2
-  %after = add i64 %even, 2
-  %pair = icmp sle i64 %after, %n
-  %next = select i1 %pair, i64 %after, i64 %n
-  %a = mul i64 %even, %blocks
-  %b = mul i64 %next, %blocks
-  %low = udiv i64 %a, %n
-  %high = udiv i64 %b, %n
-  %share = sub i64 %high, %low
-  %bit = and i64 %k, 1
-  %down = icmp ne i64 %bit, 0
-  %start = select i1 %down, i64 %high, i64 %low
-  %sign = select i1 %down, i64 -1, i64 1
-  %parts = select i1 %pair, i64 %of, i64 1
-  %mine = getelementptr i64, ptr %taken, i64 %s
-  br label %take
-take:
-  %bad = phi i64 [0, %entry], [%bad1, %work]
-  %here = phi i64 [%start, %entry], [%there, %work]
-  %seen = load atomic i64, ptr %mine monotonic, align 8
-  %remain = sub i64 %share, %seen
-  %part = sdiv i64 %remain, %parts
-  %wanted = call i64 @llvm.smax.i64(i64 %part, i64 1)
-  %before = atomicrmw add ptr %mine, i64 %wanted monotonic
-  %left = sub i64 %share, %before
-  %more = icmp sgt i64 %left, 0
-  br i1 %more, label %work, label %done
-work:
-  %own = call i64 @llvm.smin.i64(i64 %wanted, i64 %left)
-  %move = mul i64 %own, %sign
-  %there = add i64 %here, %move
-  %begin = call i64 @llvm.smin.i64(i64 %here, i64 %there)
-  %stop = call i64 @llvm.smax.i64(i64 %here, i64 %there)
-  %first = mul i64 %begin, {BLOCK}
-  %to = mul i64 %stop, {BLOCK}
-  %end = call i64 @llvm.smin.i64(i64 %to, i64 %count)
-  %new = call i64 %rows(ptr %call, ptr %ws, i64 %first, i64 %end)
-  %bad1 = add i64 %bad, %new
-  br label %take
-done:
   ret i64 %bad
 }}
 """

@@ -272,6 +272,21 @@ end:
 """
 
 
+PRODUCT = """%M = zext i64 %m to i128
+  %F0 = zext i64 %f0 to i128
+  %F1 = zext i64 %f1 to i128
+  %P0 = mul i128 %M, %F0
+  %P1 = mul i128 %M, %F1
+  %p2 = mul i64 %m, %f2
+  %P0h = lshr i128 %P0, 64
+  %S1 = add i128 %P1, %P0h
+  %n0 = trunc i128 %P0 to i64
+  %n1 = trunc i128 %S1 to i64
+  %S1h = lshr i128 %S1, 64
+  %s1h = trunc i128 %S1h to i64
+  %n2 = add i64 %p2, %s1h"""  # %n2 %n1 %n0: m F mod 2^192, in words of 64 bits
+
+
 def _payne_hanek() -> str:
     """x = m 2^e: the 192 bits F of 2/π from bit e-2 on give 2x/π mod 4 = (m F mod 2^192) 2^-190.
 
@@ -303,19 +318,7 @@ define internal void @payne_hanek(double %x, ptr %pr, ptr %pk) noinline cold #0 
   %f2 = call i64 @llvm.fshl.i64(i64 %w0, i64 %w1, i64 %shift)
   %f1 = call i64 @llvm.fshl.i64(i64 %w1, i64 %w2, i64 %shift)
   %f0 = call i64 @llvm.fshl.i64(i64 %w2, i64 %w3, i64 %shift)
-  %M = zext i64 %m to i128
-  %F0 = zext i64 %f0 to i128
-  %F1 = zext i64 %f1 to i128
-  %P0 = mul i128 %M, %F0
-  %P1 = mul i128 %M, %F1
-  %p2 = mul i64 %m, %f2
-  %P0h = lshr i128 %P0, 64
-  %S1 = add i128 %P1, %P0h
-  %n0 = trunc i128 %P0 to i64
-  %n1 = trunc i128 %S1 to i64
-  %S1h = lshr i128 %S1, 64
-  %s1h = trunc i128 %S1h to i64
-  %n2 = add i64 %p2, %s1h
+  {PRODUCT}
   %quadrant = lshr i64 %n2, 62
   %g2 = call i64 @llvm.fshl.i64(i64 %n2, i64 %n1, i64 2)
   %g1 = call i64 @llvm.fshl.i64(i64 %n1, i64 %n0, i64 2)

@@ -261,8 +261,29 @@ def give(n: int) -> list[str]:
 def check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> list[str]:
     """Argument k is a plain float64 array of this shape: its data is %x{k}. In a batch it may have one more
     axis in front: then %stride{k} is the step from row to row, else 0; %rows{k+1} is the number of rows so far."""
-    rank = len(shape)
-    lines = [
+    lines = _plain_array(k, len(shape), batch)
+    for axis, n in enumerate(shape):
+        lines += [
+            f"%n{k}x{axis}p = getelementptr i64, ptr %inner{k}, i64 {axis}",
+            f"%n{k}x{axis} = load i64, ptr %n{k}x{axis}p",
+            f"%is{k}x{axis} = icmp eq i64 %n{k}x{axis}, {n}",
+            f"%same{k}x{axis + 1} = and i1 %same{k}x{axis}, %is{k}x{axis}",
+        ]
+    good = f"%same{k}x{len(shape)}"
+    if batch:
+        lines += _rows_agree(k, 8 * prod(shape), good)
+        good = f"%good{k}"
+    lines += [
+        f"%x{k}p = getelementptr i8, ptr %a{k}, i64 {DATA}",
+        f"%x{k} = load ptr, ptr %x{k}p",
+        f"br i1 {good}, label %{then}, label %slow",
+    ]
+    return lines
+
+
+def _plain_array(k: int, rank: int, batch: bool) -> list[str]:
+    """Argument k is an array of float64 of this rank, or one more in a batch, in one piece; %inner{k}: its shape."""
+    return [
         f"arg{k}:",
         f"%a{k}p = getelementptr ptr, ptr %args, i64 {k}",
         f"%a{k} = load ptr, ptr %a{k}p",
@@ -292,32 +313,20 @@ def check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> li
         f"%inner{k} = getelementptr i64, ptr %s{k}, i64 %skip{k}",
         f"%same{k}x0 = or i1 true, true",
     ]
-    for axis, n in enumerate(shape):
-        lines += [
-            f"%n{k}x{axis}p = getelementptr i64, ptr %inner{k}, i64 {axis}",
-            f"%n{k}x{axis} = load i64, ptr %n{k}x{axis}p",
-            f"%is{k}x{axis} = icmp eq i64 %n{k}x{axis}, {n}",
-            f"%same{k}x{axis + 1} = and i1 %same{k}x{axis}, %is{k}x{axis}",
-        ]
-    good = f"%same{k}x{rank}"
-    if batch:
-        lines += [
-            f"%many{k} = icmp eq i32 %lead{k}, 1",
-            f"%stride{k} = select i1 %many{k}, i64 {8 * prod(shape)}, i64 0",
-            f"%axis{k} = select i1 %many{k}, ptr %s{k}, ptr %args",  # an array without axes has no list of them
-            f"%front{k} = load i64, ptr %axis{k}",
-            f"%none{k} = icmp slt i64 %rows{k}, 0",
-            f"%fits{k} = icmp eq i64 %rows{k}, %front{k}",
-            f"%take{k} = or i1 %none{k}, %fits{k}",
-            f"%alone{k} = xor i1 %many{k}, true",
-            f"%agree{k} = or i1 %alone{k}, %take{k}",
-            f"%rows{k + 1} = select i1 %many{k}, i64 %front{k}, i64 %rows{k}",
-            f"%good{k} = and i1 {good}, %agree{k}",
-        ]
-        good = f"%good{k}"
-    lines += [
-        f"%x{k}p = getelementptr i8, ptr %a{k}, i64 {DATA}",
-        f"%x{k} = load ptr, ptr %x{k}p",
-        f"br i1 {good}, label %{then}, label %slow",
+
+
+def _rows_agree(k: int, size: int, good: str) -> list[str]:
+    """%good{k}: the argument is good so far, and has as many rows (of so many bytes) as others, or one for all."""
+    return [
+        f"%many{k} = icmp eq i32 %lead{k}, 1",
+        f"%stride{k} = select i1 %many{k}, i64 {size}, i64 0",
+        f"%axis{k} = select i1 %many{k}, ptr %s{k}, ptr %args",  # an array without axes has no list of them
+        f"%front{k} = load i64, ptr %axis{k}",
+        f"%none{k} = icmp slt i64 %rows{k}, 0",
+        f"%fits{k} = icmp eq i64 %rows{k}, %front{k}",
+        f"%take{k} = or i1 %none{k}, %fits{k}",
+        f"%alone{k} = xor i1 %many{k}, true",
+        f"%agree{k} = or i1 %alone{k}, %take{k}",
+        f"%rows{k + 1} = select i1 %many{k}, i64 %front{k}, i64 %rows{k}",
+        f"%good{k} = and i1 {good}, %agree{k}",
     ]
-    return lines

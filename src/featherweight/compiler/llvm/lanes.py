@@ -49,3 +49,8 @@ class Lanes:
                 f"declare {T} @llvm.masked.gather.{s}.v{self.width}p0({self.pointer}, i32, {self.bool}, {T})\n"
             )
         return "".join(dict.fromkeys(lines))
+
+
+def join(lines: list[str]) -> str:
+    """Instructions, one a line."""
+    return "\n  ".join(lines)

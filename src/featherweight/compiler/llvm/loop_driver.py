@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-from featherweight.compiler.llvm.calls import ARRAYS, COUNT
-from featherweight.compiler.llvm.driver import STACK_PAGES
-from featherweight.compiler.llvm.lanes import Lanes
-from featherweight.compiler.llvm.packing import join
+from featherweight.compiler.llvm.calls import ARRAYS
+from featherweight.compiler.llvm.driver import begin_rows
+from featherweight.compiler.llvm.lanes import Lanes, join
 from featherweight.compiler.llvm.stepping import Sizes, emit_stepping
 
+Blocks = list[tuple[int, int]]  # sizes, and where they begin
 
-def emit_loop_rows(
-    lanes: Lanes,
-    inputs: list[tuple[int, int]],
-    outputs: list[tuple[int, int]],
-    slots: list[int],
-    sizes: Sizes,
-    windows: bool,
-) -> str:
+
+def emit_loop_rows(lanes: Lanes, inputs: Blocks, outputs: Blocks, slots: list[int], sizes: Sizes, windows: bool) -> str:
     """`@rows(call, ws, first, end)`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries),
     `slots` those of all output entries."""
-    carry = sizes[0]
-    T = lanes.real
-    targets = [slot + j for n, slot in inputs[:carry] for j in range(n)]  # where the carry lives
-    pairs = [(source, to) for source, to in zip(slots, targets, strict=False) if source != to]
-    # an entry that is another entry's old value is read before anything is written
-    crossed = [pair for pair in pairs if pair[0] in set(targets)]
-    plain = [pair for pair in pairs if pair[0] not in set(targets)] or [(targets[0], targets[0])]
-    read: list[str] = []
-    written: list[str] = []
-    for k, (source, to) in enumerate(crossed):
-        for name, slot in (("c", source), ("d", to)):
-            (read if name == "c" else written).append(f"%{name}p{k} = getelementptr {T}, ptr %ws, i64 {slot}")
-        read.append(f"%c{k} = load {T}, ptr %cp{k}, align {lanes.bytes}")
-        written.append(f"store {T} %c{k}, ptr %dp{k}, align {lanes.bytes}")
-    moves = (("@carry", targets), ("@from", [p[0] for p in plain]), ("@to", [p[1] for p in plain]))
-    table = "".join(_table(name, [lanes.bytes * slot for slot in of]) for name, of in moves)
+    table, read, written, plain = _carrying(lanes, inputs[: sizes[0]], slots)
     before, once, each, at_sample, at_step = _moves(lanes, inputs, outputs, sizes)
     words = ARRAYS + 2 * (len(inputs) + len(outputs))
     return f"""{table}
 define internal i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end) noinline #0 {{
 entry:
-  %mode = call i64 @enter_float_mode()
-  {f"call void @touch_stack(i64 {STACK_PAGES})" if windows else ""}
-  %countp = getelementptr i64, ptr %call, i64 {COUNT}
-  %count = load i64, ptr %countp
-  %last = sub i64 %count, 1
+  {begin_rows(windows)}
   %stepsp = getelementptr i64, ptr %call, i64 {words}
   %steps = load i64, ptr %stepsp
   %everyp = getelementptr i64, ptr %call, i64 {words + 1}
@@ -71,21 +46,7 @@ step:
 record:
   {join(at_step)}
   br label %move
-move:
-  %j = phi i64 [0, %step], [0, %record], [%j1, %move]
-  %fromp = getelementptr i32, ptr @from, i64 %j
-  %from32 = load i32, ptr %fromp
-  %from = zext i32 %from32 to i64
-  %source = getelementptr i8, ptr %ws, i64 %from
-  %x = load {T}, ptr %source, align {lanes.bytes}
-  %top = getelementptr i32, ptr @to, i64 %j
-  %to32 = load i32, ptr %top
-  %to = zext i32 %to32 to i64
-  %target = getelementptr i8, ptr %ws, i64 %to
-  store {T} %x, ptr %target, align {lanes.bytes}
-  %j1 = add i64 %j, 1
-  %more = icmp slt i64 %j1, {len(plain)}
-  br i1 %more, label %move, label %moved
+{_move(lanes, plain)}
 moved:
   {join(written)}
   %t1 = add i64 %t, 1
@@ -107,13 +68,52 @@ finish:
 {emit_stepping(lanes.width, [n for n, _ in inputs], [n for n, _ in outputs], sizes)}"""
 
 
+def _carrying(lanes: Lanes, carry: Blocks, slots: list[int]) -> tuple[str, list[str], list[str], int]:
+    """How the carry gets into its slots after a step: tables of the places it is moved from and to, instructions that
+    read what others would overwrite and that write it, and how many moves the tables have."""
+    T = lanes.real
+    targets = [slot + j for n, slot in carry for j in range(n)]  # where the carry lives
+    pairs = [(source, to) for source, to in zip(slots, targets, strict=False) if source != to]
+    # an entry that is another entry's old value is read before anything is written
+    crossed = [pair for pair in pairs if pair[0] in set(targets)]
+    plain = [pair for pair in pairs if pair[0] not in set(targets)] or [(targets[0], targets[0])]
+    read: list[str] = []
+    written: list[str] = []
+    for k, (source, to) in enumerate(crossed):
+        for name, slot in (("c", source), ("d", to)):
+            (read if name == "c" else written).append(f"%{name}p{k} = getelementptr {T}, ptr %ws, i64 {slot}")
+        read.append(f"%c{k} = load {T}, ptr %cp{k}, align {lanes.bytes}")
+        written.append(f"store {T} %c{k}, ptr %dp{k}, align {lanes.bytes}")
+    moves = (("@carry", targets), ("@from", [p[0] for p in plain]), ("@to", [p[1] for p in plain]))
+    table = "".join(_table(name, [lanes.bytes * slot for slot in of]) for name, of in moves)
+    return table, read, written, len(plain)
+
+
+def _move(lanes: Lanes, n: int) -> str:
+    """`move`: n slots of the carry, by the tables @from and @to."""
+    T = lanes.real
+    return f"""move:
+  %j = phi i64 [0, %step], [0, %record], [%j1, %move]
+  %fromp = getelementptr i32, ptr @from, i64 %j
+  %from32 = load i32, ptr %fromp
+  %from = zext i32 %from32 to i64
+  %source = getelementptr i8, ptr %ws, i64 %from
+  %x = load {T}, ptr %source, align {lanes.bytes}
+  %top = getelementptr i32, ptr @to, i64 %j
+  %to32 = load i32, ptr %top
+  %to = zext i32 %to32 to i64
+  %target = getelementptr i8, ptr %ws, i64 %to
+  store {T} %x, ptr %target, align {lanes.bytes}
+  %j1 = add i64 %j, 1
+  %more = icmp slt i64 %j1, {n}
+  br i1 %more, label %move, label %moved"""
+
+
 def _table(name: str, places: list[int]) -> str:
     return f"{name} = internal constant [{len(places)} x i32] [{', '.join(f'i32 {p}' for p in places)}], align 64\n"
 
 
-def _moves(
-    lanes: Lanes, inputs: list[tuple[int, int]], outputs: list[tuple[int, int]], sizes: Sizes
-) -> tuple[list[str], ...]:
+def _moves(lanes: Lanes, inputs: Blocks, outputs: Blocks, sizes: Sizes) -> tuple[list[str], ...]:
     """Lines that load the arrays' places; that pack once, pack at each step, unpack the carry, unpack the records."""
     carry, given, recorded = sizes
     before: list[str] = []

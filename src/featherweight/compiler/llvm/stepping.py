@@ -17,7 +17,7 @@ from featherweight.compiler.llvm.entry import (
     load_context,
     make_results,
 )
-from featherweight.compiler.llvm.packing import join
+from featherweight.compiler.llvm.lanes import join
 
 Sizes = tuple[int, int, int]  # of a loop: parts of the carry, arrays that are given, parts of which a history is kept
 

@@ -1,0 +1,169 @@
+"""LLVM IR that moves one row of a user array into its slots and back, checking every number on the way.
+
+A row is copied as it is; where most of a result is zero whatever the state, `@scatter` clears it and copies the rest.
+"""
+
+from __future__ import annotations
+
+from featherweight.compiler.llvm.columns import PACK_ARGUMENTS, UNPACK_ARGUMENTS, check, column_loop, total
+from featherweight.compiler.llvm.lanes import Lanes, join
+
+UNROLL = 8
+ONE = Lanes(1)
+
+
+def emit_one_row(native: Lanes) -> str:
+    """`@pack`, `@unpack` and `@scatter`; they return a word that is not zero if there is a NaN or an infinity."""
+    return _pack(native) + _unpack() + _scatter(native)
+
+
+def _refused() -> str:
+    """The end of a loop over UNROLL entries at a time."""
+    return join([*total([f"%f{j}" for j in range(UNROLL)], ONE), *_refuse("%total", ONE)])
+
+
+def _refuse(chain: str, native: Lanes) -> list[str]:
+    """`ret` of one word that is not zero if any lane of a sum is NaN."""
+    name, w = chain[1:], native.width
+    lines = [f"%{name}u = fcmp uno {native.real} {chain}, {native.literal(0.0)}"]
+    if w > 1:
+        lines += [f"%{name}b = bitcast {native.bool} %{name}u to i{w}", f"%{name}w = zext i{w} %{name}b to i64"]
+    else:
+        lines += [f"%{name}w = zext i1 %{name}u to i64"]
+    return [*lines, f"ret i64 %{name}w"]
+
+
+def _pack(native: Lanes) -> str:
+    """`@pack`: one row, copied to its slots in native vectors."""
+    w, T = native.width, native.real
+    block = [
+        "%p = getelementptr double, ptr %from, i64 %c",
+        f"%x = load {T}, ptr %p, align 8",
+        *check(["%x"], native),
+        "%q = getelementptr double, ptr %to, i64 %c",
+        f"store {T} %x, ptr %q, align 8",
+    ]
+    splat = (
+        "%sv = fadd double %sx, 0x8000000000000000"
+        if w == 1
+        else f"%sv = insertelement {T} zeroinitializer, double %sx, i32 0"
+    )
+    single = [
+        "%sp = getelementptr double, ptr %from, i64 %s",
+        "%sx = load double, ptr %sp, align 8",
+        splat,
+        "%sq = getelementptr double, ptr %to, i64 %s",
+        "store double %sx, ptr %sq, align 8",
+    ]
+    return f"""
+define i64 @pack({PACK_ARGUMENTS}) noinline #0 {{
+start:
+  %offset = mul i64 %row, %stride
+  %from = getelementptr i8, ptr %base, i64 %offset
+  {column_loop(native, block, _refuse("%f0", native), single, _refuse("%sum1", native))}
+}}
+"""
+
+
+def _copies(columns: list[str]) -> list[str]:
+    """UNROLL entries of a row from their slots to these columns, each with a chain of checks of its own: 0 x ≠ ±0."""
+    lines = []
+    for j, column in enumerate(columns):
+        lines += [
+            f"%t{j} = getelementptr i32, ptr %table, i64 %c{j}",
+            f"%e{j} = load i32, ptr %t{j}",
+            f"%o{j} = zext i32 %e{j} to i64",
+            f"%p{j} = getelementptr i8, ptr %ws, i64 %o{j}",
+            f"%x{j} = load double, ptr %p{j}",
+            f"%q{j} = getelementptr double, ptr %to, i64 {column}",
+            f"store double %x{j}, ptr %q{j}",
+        ]
+    return [*lines, *check([f"%x{j}" for j in range(len(columns))], ONE)]
+
+
+def _copied(block: str, start: str) -> str:
+    """Begin of a loop over UNROLL entries at a time."""
+    return join(
+        [
+            f"%c = phi i64 [0, %{start}], [%next, %{block}]",
+            *(f"%g{j} = phi double [0.0, %{start}], [%f{j}, %{block}]" for j in range(UNROLL)),
+            *(f"%c{j} = add i64 %c, {j}" for j in range(UNROLL)),
+        ]
+    )
+
+
+def _unpack() -> str:
+    """One row, gathered from its slots; UNROLL at a time, the last few overlapping the ones before."""
+    return f"""
+define i64 @unpack({UNPACK_ARGUMENTS}) noinline #0 {{
+entry:
+  %offset = mul i64 %row, %stride
+  %to = getelementptr i8, ptr %base, i64 %offset
+  %tail = sub i64 %n, {UNROLL}
+  %wide = icmp sge i64 %tail, 0
+  br i1 %wide, label %several, label %single
+several:
+  {_copied("several", "entry")}
+  {join(_copies([f"%c{j}" for j in range(UNROLL)]))}
+  %more = icmp slt i64 %c, %tail
+  %step = add i64 %c, {UNROLL}
+  %over = icmp sgt i64 %step, %tail
+  %next = select i1 %over, i64 %tail, i64 %step
+  br i1 %more, label %several, label %check
+check:
+  {_refused()}
+single:
+  %s = phi i64 [0, %entry], [%s1, %single]
+  %sum = phi double [0.0, %entry], [%sum1, %single]
+  %st = getelementptr i32, ptr %table, i64 %s
+  %se = load i32, ptr %st
+  %so = zext i32 %se to i64
+  %sp = getelementptr i8, ptr %ws, i64 %so
+  %sx = load double, ptr %sp
+  %sq = getelementptr double, ptr %to, i64 %s
+  store double %sx, ptr %sq
+  %sum1 = call double @llvm.fma.f64(double %sx, double 0.0, double %sum)
+  %s1 = add i64 %s, 1
+  %again = icmp slt i64 %s1, %n
+  br i1 %again, label %single, label %singleend
+singleend:
+  {join(_refuse("%sum1", ONE))}
+}}
+"""
+
+
+def _scatter(native: Lanes) -> str:
+    """`@scatter`: a row of n ≥ W zeros, but for m columns from slots; m is a multiple of UNROLL."""
+    w, T = native.width, native.real
+    columns = []
+    for j in range(UNROLL):
+        columns += [
+            f"%k{j}p = getelementptr i32, ptr %columns, i64 %c{j}",
+            f"%k{j}i = load i32, ptr %k{j}p",
+            f"%k{j} = zext i32 %k{j}i to i64",
+        ]
+    return f"""
+define i64 @scatter(ptr %to, i64 %n, ptr %ws, ptr %table, ptr %columns, i64 %m) noinline #0 {{
+entry:
+  %tail = sub i64 %n, {w}
+  br label %clear
+clear:
+  %z = phi i64 [0, %entry], [%z2, %clear]
+  %zp = getelementptr double, ptr %to, i64 %z
+  store {T} {native.literal(0.0)}, ptr %zp, align 8
+  %zmore = icmp slt i64 %z, %tail
+  %z1 = add i64 %z, {w}
+  %zover = icmp sgt i64 %z1, %tail
+  %z2 = select i1 %zover, i64 %tail, i64 %z1
+  br i1 %zmore, label %clear, label %several
+several:
+  {_copied("several", "clear")}
+  {join(columns)}
+  {join(_copies([f"%k{j}" for j in range(UNROLL)]))}
+  %next = add i64 %c, {UNROLL}
+  %more = icmp slt i64 %next, %m
+  br i1 %more, label %several, label %check
+check:
+  {_refused()}
+}}
+"""
