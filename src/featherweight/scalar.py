@@ -6,15 +6,17 @@ Arithmetic works on all of them by itself. These are the functions that need to 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from featherweight.compiler import Condition, Graph, Lanes, Node, plain
+from featherweight.compiler.trace.arrays import InputArray, TracedArray, states_done
 from featherweight.compiler.trace.nesting import Nesting, flattened, rows
 from featherweight.compiler.trace.nesting import structural as structural
+from featherweight.compiler.trace.number_array import NumberArray, position
 from featherweight.compiler.trace.operations import OPERATIONS
 
 
@@ -116,13 +118,7 @@ def repeat(body: Callable[[Any], Any], carry: Any, *, until: Callable[[Any], Any
     values, nesting = flattened(rows(carry))
 
     def next_values(values: list[Any]) -> list[Any]:
-        after, found = flattened(rows(body(nesting.build(values))))
-        if found.looks != nesting.looks:
-            expected, got = (f"{n.size} values" for n in (nesting, found))
-            if expected == got:
-                expected, got = f"values nested like {nesting.looks}", found.looks
-            raise ValueError(f"repeat: expected the body to return {expected}, as it was given, got {got}")
-        return after
+        return _nested_alike("repeat", body(nesting.build(values)), nesting)
 
     def ends(values: list[Any]) -> Any:
         return until(nesting.build(values))
@@ -131,6 +127,54 @@ def repeat(body: Callable[[Any], Any], carry: Any, *, until: Callable[[Any], Any
     if graph is not None:
         return nesting.build(graph.repeat(next_values, values, ends, int(at_most)))
     return nesting.build(_repeated(next_values, values, ends, at_most))
+
+
+def count(n: int, body: Callable[[Any, Any], Any], carry: Any) -> Any:
+    """carry = body(k, carry) for k = 0, 1 … n - 1, in all states alike; a loop in native code when it is traced.
+
+    Entries of arrays can be read and written at k, or at an index that is made of k and numbers.
+
+    Args:
+        n: number of turns.
+        body: from the number of a turn and its values to those of the next one, nested alike.
+        carry: the first values: scalars in lists, tuples, dictionaries or frozen dataclasses, nested as you like.
+    """
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+        raise ValueError(f"n: expected a whole number of turns ≥ 0, got {n!r}")
+    values, nesting = flattened(rows(carry))
+
+    def turn(k: Any, values: list[Any]) -> list[Any]:
+        return _nested_alike("count", body(k, nesting.build(values)), nesting)
+
+    graph = Graph.tracing()
+    if graph is not None and n:
+        return nesting.build(graph.count(int(n), turn, values))
+    for k in range(n):
+        values = turn(k, values)
+    return nesting.build(values)
+
+
+def _nested_alike(name: str, result: Any, nesting: Nesting) -> list[Any]:
+    """The scalars of what a body returns, which must be nested like its carry."""
+    after, found = flattened(rows(result))
+    if found.looks != nesting.looks:
+        expected, got = (f"{n.size} values" for n in (nesting, found))
+        if expected == got:
+            expected, got = f"values nested like {nesting.looks}", found.looks
+        raise ValueError(f"{name}: expected the body to return {expected}, as it was given, got {got}")
+    return after
+
+
+def array(values: Sequence[Any]) -> Any:
+    """Numbers in memory: `a[i]` reads entry ⌊i⌋ (the first or last one if there is none), `a[i] = x` replaces it.
+
+    The index of a read may differ from state to state. That of a write must be the same for all: a number, or one that
+    is made of the counter of `count`. In loops, states that are done keep their numbers.
+    """
+    if not len(values):
+        raise ValueError("array: expected at least one number, got none")
+    graph = Graph.tracing()
+    return NumberArray(values) if graph is None else TracedArray(graph, values)
 
 
 def _repeated(
@@ -145,7 +189,8 @@ def _repeated(
         done = done | ends
         if np.all(done):
             break
-        after = body(values)
+        with states_done(done):
+            after = body(values)
         values = [where(done, x, y) if isinstance(done, np.ndarray) else y for x, y in zip(values, after, strict=True)]
     return values
 
@@ -176,7 +221,8 @@ def _undefined_unless(condition: Any, body: Callable[[], Any]) -> Any:
     """The values of `body()`, undefined where the condition does not hold; what is known stays known."""
     graph = Graph.tracing()
     if graph is None or isinstance(condition, (bool, np.bool_)):
-        return rows(body())
+        with states_done(not condition if isinstance(condition, (bool, np.bool_)) else logical_not(condition)):
+            return rows(body())
     inside: list[tuple[list[Any], Nesting]] = []
 
     def unknown(_: list[Any]) -> list[Any]:
@@ -195,18 +241,16 @@ def weave() -> Callable[[Hashable], None] | None:
 
 
 def lookup(table: Any, index: Any) -> Any:
-    """Entry ⌊index⌋ of a table of numbers; the first or the last one where there is none."""
+    """Entry ⌊index⌋ of a table of numbers, or of an array; the first or the last one where there is none."""
+    if isinstance(table, (TracedArray, InputArray, NumberArray)):
+        return table[index]
     values = np.asarray(table, dtype=float, order="C")
     if values.ndim != 1 or not values.size:
         raise ValueError(f"table: expected numbers, shape (n,), got shape {values.shape}")
     if isinstance(index, Node):
         return index.graph.lookup(values, index)
-    if isinstance(index, Lanes):
-        return Lanes(lookup(values, index.values))
-    if isinstance(index, np.ndarray):
-        inside = np.where(index >= 0, index, 0.0)
-        return values[np.minimum(inside, len(values) - 1).astype(int)]
-    return float(values[int(min(max(index, 0), len(values) - 1))]) if index == index else float(values[0])
+    found = values[position(plain(index), len(values))]
+    return Lanes(found) if isinstance(index, Lanes) else found if isinstance(found, np.ndarray) else float(found)
 
 
 def minimum(a: Any, b: Any) -> Any:

@@ -19,6 +19,7 @@ from featherweight.compiler.llvm.calls import (
 from featherweight.compiler.llvm.lanes import Lanes, join
 from featherweight.compiler.llvm.one_row import UNROLL
 from featherweight.compiler.native.target import Target
+from featherweight.compiler.plan.place import Plan
 
 STACK_PAGES = 48  # of 3 kB: more than any chunk needs
 
@@ -28,24 +29,19 @@ def emit_driver(
     native: Lanes,
     inputs: list,
     outputs: list,
-    check_slot: int,
+    plan: Plan,
     target: Target,
     loop: tuple[int, int, int] | None = None,
-    slots: list[int] | None = None,
-    zero: int | None = None,
 ) -> str:
-    """Functions `@rows` and `@run`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries),
-    `slots` those of all output entries, `zero` the one that holds 0 for good."""
+    """Functions `@rows` and `@run`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries)."""
     if loop is None:
-        sparse = _sparse(native, outputs, slots or [], zero) if lanes.width == 1 else {}
+        sparse = _sparse(native, outputs, plan.outputs, plan.zero) if lanes.width == 1 else {}
         tables = "".join(table for _, table in sparse.values())
-        rows = tables + _rows(
-            lanes, inputs, outputs, check_slot, target.windows, {j: m for j, (m, _) in sparse.items()}
-        )
+        rows = tables + _rows(lanes, inputs, outputs, plan, target.windows, {j: m for j, (m, _) in sparse.items()})
     else:
         from featherweight.compiler.llvm.loop_driver import emit_loop_rows
 
-        rows = emit_loop_rows(lanes, inputs, outputs, slots or [], loop, target.windows)
+        rows = emit_loop_rows(lanes, inputs, outputs, plan, loop, target.windows)
     return rows + _run(PARTS if loop is None else LOOP_PARTS)
 
 
@@ -67,11 +63,11 @@ def _sparse(native: Lanes, outputs: list, slots: list[int], zero: int | None) ->
     return found
 
 
-def _rows(lanes: Lanes, inputs: list, outputs: list, check_slot: int, windows: bool, sparse: dict[int, int]) -> str:
+def _rows(lanes: Lanes, inputs: list, outputs: list, plan: Plan, windows: bool, sparse: dict[int, int]) -> str:
     """`@rows(call, ws, first, end)`: number of packs with a bad row."""
     I, T = lanes.int, lanes.real
     zero = "0" if lanes.width == 1 else "zeroinitializer"
-    packing, bad_input = _packing(lanes, inputs, zero)
+    packing, bad_input = _packing(lanes, inputs, plan.by_index, zero)
     unpacking, bad_result = _unpacking(lanes, len(inputs), outputs, sparse, zero)
     any_bad = (
         "%any = or i1 %some, false"
@@ -87,7 +83,7 @@ pack:
   %row = phi i64 [%first, %entry], [%row1, %next]
   %bad = phi i64 [0, %entry], [%bad1, %next]
   {join([*packing, *unpacking])}
-  %checkp = getelementptr {T}, ptr %ws, i64 {check_slot}
+  %checkp = getelementptr {T}, ptr %ws, i64 {plan.outputs[-1]}
   %check = load {T}, ptr %checkp, align {lanes.bytes}
   %checkb = fcmp une {T} %check, {lanes.literal(0.0)}
   %inputb = icmp ne {I} {bad_input}, {zero}
@@ -126,6 +122,11 @@ def begin_rows(windows: bool) -> str:
   %last = sub i64 %count, 1"""
 
 
+def point_rows(k: int, to: str) -> str:
+    """Write down where the rows of an input are that is read by index."""
+    return f"call void @point_rows(ptr %ptr{k}, i64 %stride{k}, i64 %row, i64 %last, ptr {to})"
+
+
 def _array(k: int) -> list[str]:
     """%ptr{k} and %stride{k}: where array k of a call begins, and the step from row to row [bytes]."""
     word = ARRAYS + 2 * k
@@ -137,7 +138,7 @@ def _array(k: int) -> list[str]:
     ]
 
 
-def _packing(lanes: Lanes, inputs: list, zero: str) -> tuple[list[str], str]:
+def _packing(lanes: Lanes, inputs: list, by_index: frozenset[int], zero: str) -> tuple[list[str], str]:
     """Instructions that move rows of the inputs into their slots; and bits in lanes that are not finite."""
     lines: list[str] = []
     bad = zero
@@ -147,6 +148,11 @@ def _packing(lanes: Lanes, inputs: list, zero: str) -> tuple[list[str], str]:
         lines += [
             *_array(k),
             f"%to{k} = getelementptr {lanes.real}, ptr %ws, i64 {slot}",
+        ]
+        if k in by_index:
+            lines.append(point_rows(k, f"%to{k}"))
+            continue
+        lines += [
             f"%flag{k} = call {lanes.int} @pack(ptr %ptr{k}, i64 %stride{k}, i64 %row, i64 %last, ptr %to{k}, i64 {n})",
             f"%ok{k} = or {lanes.int} {bad}, %flag{k}",
         ]

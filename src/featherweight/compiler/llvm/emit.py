@@ -10,15 +10,18 @@ import struct
 from collections import Counter
 from collections.abc import Sequence
 
+from featherweight.compiler.llvm import memory
 from featherweight.compiler.llvm.lanes import Lanes
 from featherweight.compiler.llvm.turns import emit_turn, move_tables
 from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Chunk, Elementary, Turn
+from featherweight.compiler.trace.arrays import LANES, ROWS, UNIFORM
 from featherweight.compiler.trace.operations import OPERATIONS
 
 # slots read by a chunk are not written by it, but for those in `Chunk.over`: let loads move past stores
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
 LINE = 64  # bytes that memory moves at once
+LOADS = {UNIFORM: memory.load_uniform, LANES: memory.load_lanes, ROWS: memory.load_rows}
 
 
 def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int] = ()) -> tuple[list[str], str]:
@@ -196,12 +199,14 @@ class _Function:
             self.lines.append(f"{name}i = insertelement {T} poison, double {scalar}, i32 0")
             self.lines.append(f"{name} = shufflevector {T} {name}i, {T} poison, <{w} x i32> zeroinitializer")
 
-    def _load_slot(self, name: str, s: int, offset: int) -> None:
+    def _slot_address(self, s: int, offset: int) -> str:
         if self.plan is None:
-            pointer = self._address(f"%block{s}", offset)
-        else:
-            source, first = self.chunk.sources[s]
-            pointer = self._address("%ws", self.plan.base[source] + first + offset)
+            return self._address(f"%block{s}", offset)
+        source, first = self.chunk.sources[s]
+        return self._address("%ws", self.plan.base[source] + first + offset)
+
+    def _load_slot(self, name: str, s: int, offset: int) -> None:
+        pointer = self._slot_address(s, offset)
         load = f"load {self.lanes.real}, ptr {pointer}, align {self.lanes.bytes}, !alias.scope !2"
         self.lines.append(f"{name} = {load}")
 
@@ -215,18 +220,27 @@ class _Function:
 
     def _operation(self, out: str, op: str, refs: list[tuple]) -> None:
         row = OPERATIONS[op]
-        if op == "lookup":
-            table = refs[1][1]
-            self.lines += _lookup(
-                out, self._value(refs[0]), f"@lookup{table}", len(self.lookups[table]) // 8, self.lanes
-            )
-        elif row.llvm:
-            x = [
-                self._truth(r) if kind == "c" else self._value(r) for kind, r in zip(row.takes or "", refs, strict=True)
-            ]
+        if row.llvm:
+            takes = zip(row.takes or "", refs, strict=True)
+            x = [self._truth(ref) if kind == "c" else self._value(ref) for kind, ref in takes]
             self.lines += self.lanes.template(row.llvm).format(*x, out=out).splitlines()
-        else:
-            raise NotImplementedError(f"the compiler has no code for the operation {op!r}")
+        elif op != "after":
+            self.lines += self._memory(out, op, refs)
+
+    def _memory(self, out: str, op: str, refs: list[tuple]) -> list[str]:
+        """An operation on memory."""
+        lanes, numbers = self.lanes, [x for kind, x, *_ in refs if kind == "number"]
+        if op == "lookup":
+            size = len(self.lookups[numbers[0]]) // 8
+            return memory.lookup(out, self._value(refs[0]), f"@lookup{numbers[0]}", size, lanes)
+        block = self._slot_address(*refs[0][1:])
+        values = [self._value(ref) for ref in refs[1:] if ref[0] != "number"]
+        if op == "array":
+            return memory.fill(out, values, block, lanes)
+        if op == "store":
+            return memory.store_uniform(out, values[0], values[1], block, numbers[0], lanes)
+        size, how = numbers
+        return LOADS[how](out, values[0], block, size, lanes)
 
     def _store(self, k: int, block: int, place: int) -> None:
         T, out = self.lanes.real, f"%v{k}"
@@ -240,24 +254,3 @@ class _Function:
             pointer = self._address("%ws", self.own[block] + place)
         apart = "" if k in self.chunk.over else ", !noalias !2"
         self.lines.append(f"store {T} {out}, ptr {pointer}, align {self.lanes.bytes}{apart}")
-
-
-def _lookup(out: str, index: str, table: str, size: int, lanes: Lanes) -> list[str]:
-    """Entry ⌊index⌋ of a table; below, above and NaN are the first, the last and the first entry."""
-    T, w = lanes.real, lanes.width
-    zero, last = lanes.literal(0.0), lanes.literal(size - 1.0)
-    load = f"load double, ptr {out}p"
-    if w > 1:
-        load = (
-            f"call {T} @llvm.masked.gather.{lanes.suffix}.v{w}p0({lanes.pointer} {out}p, i32 8, {lanes.bool} "
-            f"splat (i1 true), {T} poison)"
-        )
-    return [
-        f"{out}g = fcmp oge {T} {index}, {zero}",
-        f"{out}a = select {lanes.bool} {out}g, {T} {index}, {T} {zero}",
-        f"{out}l = fcmp olt {T} {out}a, {last}",
-        f"{out}b = select {lanes.bool} {out}l, {T} {out}a, {T} {last}",
-        f"{out}i = fptosi {T} {out}b to {lanes.int}",
-        f"{out}p = getelementptr double, ptr {table}, {lanes.int} {out}i",
-        f"{out} = {load}",
-    ]

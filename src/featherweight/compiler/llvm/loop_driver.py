@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from featherweight.compiler.llvm.calls import ARRAYS
-from featherweight.compiler.llvm.driver import begin_rows
+from featherweight.compiler.llvm.driver import begin_rows, point_rows
 from featherweight.compiler.llvm.lanes import Lanes, join
 from featherweight.compiler.llvm.stepping import Sizes, emit_stepping
+from featherweight.compiler.plan.place import Plan
 
 Blocks = list[tuple[int, int]]  # sizes, and where they begin
 
 
-def emit_loop_rows(lanes: Lanes, inputs: Blocks, outputs: Blocks, slots: list[int], sizes: Sizes, windows: bool) -> str:
-    """`@rows(call, ws, first, end)`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries),
-    `slots` those of all output entries."""
-    table, read, written, plain = _carrying(lanes, inputs[: sizes[0]], slots)
-    before, once, each, at_sample, at_step = _moves(lanes, inputs, outputs, sizes)
+def emit_loop_rows(lanes: Lanes, inputs: Blocks, outputs: Blocks, plan: Plan, sizes: Sizes, windows: bool) -> str:
+    """`@rows(call, ws, first, end)`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries)."""
+    table, read, written, plain = _carrying(lanes, inputs[: sizes[0]], plan.outputs)
+    before, once, each, at_sample, at_step = _moves(lanes, inputs, outputs, sizes, plan.by_index)
     words = ARRAYS + 2 * (len(inputs) + len(outputs))
     return f"""{table}
 define internal i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end) noinline #0 {{
@@ -113,7 +113,9 @@ def _table(name: str, places: list[int]) -> str:
     return f"{name} = internal constant [{len(places)} x i32] [{', '.join(f'i32 {p}' for p in places)}], align 64\n"
 
 
-def _moves(lanes: Lanes, inputs: Blocks, outputs: Blocks, sizes: Sizes) -> tuple[list[str], ...]:
+def _moves(
+    lanes: Lanes, inputs: Blocks, outputs: Blocks, sizes: Sizes, by_index: frozenset[int]
+) -> tuple[list[str], ...]:
     """Lines that load the arrays' places; that pack once, pack at each step, unpack the carry, unpack the records."""
     carry, given, recorded = sizes
     before: list[str] = []
@@ -134,8 +136,11 @@ def _moves(lanes: Lanes, inputs: Blocks, outputs: Blocks, sizes: Sizes) -> tuple
         if carry <= k < carry + given:
             lines, source = each, f"%at{k}"
             each += [f"%byte{k} = mul i64 %t, {8 * n}", f"%at{k} = getelementptr i8, ptr %ptr{k}, i64 %byte{k}"]
+        lines.append(f"%into{k} = getelementptr {lanes.real}, ptr %ws, i64 {slot}")
+        if k in by_index:
+            lines.append(point_rows(k, f"%into{k}"))
+            continue
         lines += [
-            f"%into{k} = getelementptr {lanes.real}, ptr %ws, i64 {slot}",
             f"%flag{k} = call {lanes.int} @pack(ptr {source}, i64 %stride{k}, i64 %row, i64 %last, ptr %into{k}, "
             f"i64 {n})",
         ]

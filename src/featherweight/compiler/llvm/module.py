@@ -76,7 +76,7 @@ def emit_module(
         f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
         "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
         step,
-        emit_driver(lanes, native, in_blocks, out_blocks, plan.outputs[-1], target, loop, plan.outputs, plan.zero),
+        emit_driver(lanes, native, in_blocks, out_blocks, plan, target, loop),
     )
     return Module("".join(common), functions, "".join(rest))
 

@@ -12,6 +12,7 @@ from featherweight.compiler.llvm.around import emit_around
 from featherweight.compiler.llvm.elementary import emit_sincos
 from featherweight.compiler.llvm.emit import emit_fetch
 from featherweight.compiler.llvm.lanes import Lanes
+from featherweight.compiler.llvm.memory import emit_point_rows
 from featherweight.compiler.llvm.one_row import emit_one_row
 from featherweight.compiler.llvm.packing import emit_packing
 from featherweight.compiler.llvm.turns import emit_moves
@@ -70,6 +71,7 @@ def _functions(width: int, target: Target) -> str:
     return (
         emit_sincos(lanes, native)
         + (emit_packing(lanes) if width > 1 else emit_one_row(native))
+        + emit_point_rows(lanes)
         + emit_moves(lanes)
         + emit_fetch(lanes)
         + emit_around(lanes, target)

@@ -50,6 +50,8 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
             new[i] = program.append(op[i], (*(new[a] for a in nodes), *args[i][len(nodes) :]), region[i])
         if i in graph.repeats:
             program.repeats[new[i]] = graph.repeats[i]
+        if i in graph.array_of:
+            program.array_of[new[i]] = graph.array_of[i]
     results = [o if isinstance(o, float) else new[o] for o in outputs]
     # products that went into a chain are not needed any more
     program.order = [

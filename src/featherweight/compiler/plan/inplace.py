@@ -59,6 +59,8 @@ def in_place(
         block = result.block(number)
         own = step.values[: step.repeat.size]  # not whether a lane is done, which all read: equal code reads its own
         for k, value in enumerate(own):
+            if value in program.array_of:
+                continue
             if step.kind == "begin":
                 free = number not in result.goes_on and value not in wanted and last[value] <= s
                 old = None

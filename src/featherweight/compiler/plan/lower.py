@@ -18,15 +18,17 @@ def lower(graph: Graph, outputs: list[int | float]) -> tuple[Graph, list[int | f
     if not any(OPERATIONS[op].lower for op in set(graph.op)):
         return graph, outputs
     new, number = graph.rewritten(), list[int]()
-    for op, args, region in zip(graph.op, graph.args, graph.region, strict=True):
+    for i, (op, args, region) in enumerate(zip(graph.op, graph.args, graph.region, strict=True)):
         new.go_on(region)
         program, nodes = OPERATIONS[op].lower, [number[a] for a in operands(op, args)]
         if program is None:
             number.append(new._node(op, (*nodes, *args[len(nodes) :])).id)
         else:
             number.append(program(*_arguments(new, nodes)).id)
-        if len(number) - 1 in graph.repeats:
-            new.repeats[number[-1]] = graph.repeats[len(number) - 1]
+        if i in graph.repeats:
+            new.repeats[number[i]] = graph.repeats[i]
+        if i in graph.array_of:
+            new.array_of[number[i]] = graph.array_of[i]
     return new, [o if isinstance(o, float) else number[o] for o in outputs]
 
 

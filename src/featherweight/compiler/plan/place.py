@@ -23,10 +23,16 @@ ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on who
 
 @dataclass(frozen=True)
 class Input:
-    """An input array: its size, and where its parts begin. Equal code may read other parts."""
+    """An input array: its size, and where its parts begin. Equal code may read other parts. If it is `read_by_index` it
+    is not moved into slots: there is one, for the places of the rows in memory."""
 
     size: int
     parts: tuple[int, ...] = (0,)
+    read_by_index: bool = False
+
+    @property
+    def slots(self) -> int:
+        return 1 if self.read_by_index else self.size
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ class Plan:
     argument_slots: dict[int, list[int]]  # slots of the arguments of each elementary level
     operations: int
     lookups: list[bytes]
+    by_index: frozenset[int]  # numbers of the inputs that stay where they are
 
     @property
     def cost(self) -> int:
@@ -75,13 +82,14 @@ class _Layout:
         self.top = 0
 
     def plan(self) -> Plan:
+        array_of = self.program.array_of
         self._find_places()
         for step in self.steps:
             if isinstance(step, Chunk):
                 refer(self.program, step, self.where, self.in_place)
         places = [self._place(o) for o in self.outputs]
         moved = [
-            [self._place(a) if self.program.op[a] != "undefined" else None for a in step.values]
+            [None if self.program.op[a] == "undefined" or a in array_of else self._place(a) for a in step.values]
             if isinstance(step, Turn)
             else []
             for step in self.steps
@@ -103,6 +111,7 @@ class _Layout:
             },
             operations=len(self.program.order),
             lookups=self.program.lookups,
+            by_index=frozenset(k for k, array in enumerate(self.inputs) if array.read_by_index),
         )
 
     def _read_until(self, s: int, home: int | None) -> int:
@@ -157,6 +166,8 @@ class _Layout:
             elif isinstance(step, Chunk):
                 by_reader: dict[int, list[int]] = defaultdict(list)
                 for i in step.nodes:
+                    if i in self.program.array_of:
+                        continue
                     if i in self.in_place.made:
                         where[i] = self.in_place.made[i]
                     elif i in last_reader:
@@ -165,9 +176,12 @@ class _Layout:
                 for b, block in enumerate(step.blocks):
                     where.update({i: (("chunk", s, b), k) for k, i in enumerate(block)})
         size_of = {repeat.number: repeat.size for repeat in self.program.repeats.values()}
-        for i in last_reader:
+        where.update({i: (("array", k), 0) for i, k in self.program.array_of.items()})
+        for i in last_reader.keys() - self.program.array_of.keys():
             if op[i] == "input":
                 where[i] = self._input(*args[i])
+            elif op[i] == "rows":
+                where[i] = ("input", args[i][0], 0), 0
             elif op[i] == "carry":
                 where[i] = self.in_place.block(args[i][0]), args[i][1] % (size_of[args[i][0]] + 1)
             elif op[i] == "result":
@@ -203,8 +217,11 @@ class _Layout:
         """Give every block its slots; those of a chunk or a repeat are used again once their last reader is done."""
         self._reserve(("literal",), len(self.literals))
         for k, array in enumerate(self.inputs):
-            self._reserve(("input", k), array.size)
+            self._reserve(("input", k), array.slots)
             self.base.update({("input", k, start): self.base["input", k] + start for start in array.parts})
+        for i, k in self.program.array_of.items():
+            if self.program.op[i] == "array":
+                self._reserve(("array", k), len(self.program.args[i]) - 1)
         for step in self.steps:
             if isinstance(step, Elementary):
                 starts = self._elementary_parts(step)

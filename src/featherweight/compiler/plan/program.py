@@ -20,6 +20,7 @@ class Program:
     parent: list[int] = field(default_factory=lambda: [0])  # of each scope
     repeats: dict[int, Repeat] = field(default_factory=dict)  # by node
     lookups: list[bytes] = field(default_factory=list)
+    array_of: dict[int, int] = field(default_factory=dict)  # array that a node is a version of
 
     def append(self, op: str, args: tuple, region: int) -> int:
         """A new node; its number."""

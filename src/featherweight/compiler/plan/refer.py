@@ -20,8 +20,8 @@ def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], 
 
     first: dict[Source, int] = {}  # smallest index read from each block, in order of first use
     for i in chunk.nodes:
-        for a in operands(op[i], args[i]):
-            if a not in local and a in where:
+        for a in (*operands(op[i], args[i]), *(i,) * (op[i] == "array")):
+            if a in where and (a not in local or a in program.array_of):
                 source, k = where[a]
                 first[source] = min(k, first.get(source, k))
     ordinal = {source: s for s, source in enumerate(first)}
@@ -29,7 +29,7 @@ def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], 
 
     def reference(a: int) -> tuple:
         k = local.get(a)
-        if k is not None:
+        if k is not None and a not in program.array_of:
             return ("local", k)
         place = where.get(a)
         if place is not None:
@@ -41,6 +41,8 @@ def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], 
 
     def code(i: int) -> tuple:
         nodes = operands(op[i], args[i])
+        if op[i] == "array":
+            return (op[i], reference(i), *map(reference, nodes))
         return (op[i], *map(reference, nodes), *(("number", x) for x in args[i][len(nodes) :]))
 
     chunk.code = [code(i) for i in chunk.nodes]

@@ -31,9 +31,11 @@ from featherweight.compiler.runtime.code import Code
 from featherweight.compiler.runtime.interpretation import interpreting
 from featherweight.compiler.runtime.memory import empty
 from featherweight.compiler.runtime.shared import entry_point
+from featherweight.compiler.trace.arrays import InputArray
 from featherweight.compiler.trace.graph import Graph
 from featherweight.compiler.trace.lanes import Lanes, plain
 from featherweight.compiler.trace.node import Node
+from featherweight.compiler.trace.number_array import NumberArray
 
 if TYPE_CHECKING:
     from featherweight.compiler.llvm.module import Module
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("featherweight")
 
-Scalars = list[list[Any]]
+Scalars = list[Any]  # of each array its numbers in a list, or an array that is read by index
 Lift = Callable[[float], Any]
 # function(inputs, lift, mark) -> flat outputs, and a check that is zero where the inputs are good
 Function = Callable[[Scalars, Lift, Callable[[], None]], tuple[Scalars, Any]]
@@ -56,6 +58,7 @@ class Argument:
     shape: tuple[int, ...]
     symbols: str
     parts: tuple[int, ...] = (0,)  # where the parts of the flattened value begin
+    read_by_index: bool = False  # as an array: it stays where it is, for a table that is too long to be unrolled
 
 
 class Kernel:
@@ -102,7 +105,7 @@ class Kernel:
 
         graph, entries = self._write()
         self._written = None  # the plan has all of it
-        inputs = [Input(prod(a.shape), a.parts) for a in self.inputs]
+        inputs = [Input(prod(a.shape), a.parts, a.read_by_index) for a in self.inputs]
         return plan(graph, entries, inputs, self.chunk_limit or CHUNK_LIMIT, self.carried)
 
     def _write(self) -> Written:
@@ -110,7 +113,10 @@ class Kernel:
         it might do something else."""
         if self._written is None:
             graph = Graph()
-            scalars: Scalars = [[graph.input(k, j) for j in range(prod(a.shape))] for k, a in enumerate(self.inputs)]
+            scalars: Scalars = [
+                InputArray(graph, k, n) if a.read_by_index else [graph.input(k, j) for j in range(n)]
+                for k, (a, n) in enumerate((a, prod(a.shape)) for a in self.inputs)
+            ]
             with graph.written():
                 results, check = self.function(scalars, graph.model_constant, graph.mark)
             entries: list[int | float] = []
@@ -240,6 +246,7 @@ class Kernel:
         for array, rank in zip(arrays, ranks, strict=True):
             flat = array.reshape((*array.shape[: array.ndim - rank], -1))
             scalars.append([Lanes(flat[..., j]) for j in range(flat.shape[-1])] if batch else list(flat))
+        scalars = [NumberArray(x) if a.read_by_index else x for a, x in zip(self.inputs, scalars, strict=True)]
         with np.errstate(all="ignore"):  # what is not finite is found below
             values, check = self.function(scalars, float, lambda: None)
         for result, entries in zip(results, values, strict=True):

@@ -12,11 +12,12 @@ import struct
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from featherweight.compiler.trace.arrays import Frame
 from featherweight.compiler.trace.node import Condition, Node, other_trace
 from featherweight.compiler.trace.operations import CONSTANTS, FOLD, LEAVES, OPERATIONS
 
@@ -57,6 +58,10 @@ class Graph:
         self._own: dict[int, list[tuple]] = {}  # keys that were added in each scope that is open
         self._begun = 0  # repeats
         self._done: Condition | None = None  # in the repeat that is open: which lanes are done
+        self.array_of: dict[int, int] = {}  # number of the array that a node is a version of
+        self.frames = [Frame(-1, 0)]  # loops that are open, the outermost first; before them the whole trace
+        self.counters: set[int] = set()  # leaves that count the turns of a loop
+        self._arrays = 0
         self._region = 0
         self._scope = 0
 
@@ -197,45 +202,85 @@ class Graph:
         self,
         body: Callable[[list[Any]], Sequence[Any]],
         carry: Sequence[Any] | None,
-        until: Callable[[list[Any]], Any],
+        until: Callable[[list[Any]], Any] | None,
         at_most: int,
     ) -> list[Any]:
-        """carry = body(carry) until until(carry) holds, at most so many times, in each lane for itself.
+        """carry = body(carry) until until(carry) holds, at most so many times, in each lane for itself; without `until`
+        so many times in all lanes.
 
         Without a carry, what the body returns is left undefined in lanes that are done before the first turn.
         """
-        number, size = self._begun, len(carry or ())
+        frame = Frame(self._begun, len(carry or ()))
         self._begun += 1
-        values = [self._node("carry", (number, k)) for k in range(size)]
+        values = [self._node("carry", (frame.number, k)) for k in range(frame.size)]
         outside, enclosing = self._scope, self._done
-        frozen: Any = False if enclosing is None else enclosing
+        self.frames[-1].begin(self)
+        self.frames.append(frame)
         try:
             test = self._open(outside)
-            ends = until(list(values))
-            if not isinstance(ends, (Condition, bool, np.bool_)):
-                raise TypeError(f"repeat: expected until to return a condition, got {type(ends).__name__}")
-            before = Condition(self, self._node("carry", (number, DONE)).id)
-            done = before | (bool(ends) if isinstance(ends, np.bool_) else ends)
-            if not isinstance(done, Condition):  # known to end before the first turn
+            done = self._test(frame, until, values)
+            if done is None:  # known to end before the first turn
                 return list(carry or ())
-            self._done = done
             inside = self._open(test)
             after = [self.lift(x) for x in body(list(values))]
-            if carry is not None and len(after) != size:
+            if carry is not None and len(after) != len(values):
                 raise ValueError(
-                    f"repeat: expected the body to return {size} values, as it was given, got {len(after)}"
+                    f"repeat: expected the body to return {len(values)} values, as it was given, got {len(after)}"
                 )
-            if carry is not None:
+            if carry is not None and until is not None:
                 after = [self._kept(done, old, new, inside) for old, new in zip(values, after, strict=True)]
         finally:
             self._done = enclosing
+            self.frames.pop()
             self._enter(outside)
             self.mark()
         first = [self.lift(x).id for x in carry] if carry is not None else [self._node("undefined", ()).id] * len(after)
-        first.append(self.constant(0.0).id if frozen is False else frozen.id)
-        node = self._node("repeat", (*first, *(x.id for x in after), done.id))
-        self.repeats[node.id] = Repeat(number, test, inside, len(after), at_most)
-        return [self._node("result", (node.id, k)) for k in range(len(after))]
+        return self._repeated(frame, first, [x.id for x in after], done, Repeat(frame.number, test, inside, 0, at_most))
+
+    def _test(self, frame: Frame, until: Callable[[list[Any]], Any] | None, values: Sequence[Any]) -> Condition | None:
+        """Which lanes are done before a turn; None: all of them, before the first one."""
+        ends = False if until is None else until(list(values))
+        if not isinstance(ends, (Condition, bool, np.bool_)):
+            raise TypeError(f"repeat: expected until to return a condition, got {type(ends).__name__}")
+        before = Condition(self, self._node("carry", (frame.number, DONE)).id)
+        done = before | (bool(ends) if isinstance(ends, np.bool_) else ends)
+        if not isinstance(done, Condition):
+            return None
+        if until is not None:
+            self._done = frame.done = done
+        return done
+
+    def _repeated(self, frame: Frame, first: list[int], after: list[int], done: Condition, repeat: Repeat) -> list[Any]:
+        """The node of a loop, and its results. The versions of arrays stand after the carry."""
+        size = frame.size - len(frame.carried)
+        first[size:size], after[size:size] = frame.carried.values(), [frame.versions[a] for a in frame.carried]
+        frozen = self.constant(0.0).id if self._done is None else self._done.id
+        node = self._node("repeat", (*first, frozen, *after, done.id))
+        self.repeats[node.id] = replace(repeat, size=len(after))
+        for k, array in enumerate(frame.carried, start=size):
+            self.frames[-1].versions[array] = self.version("result", (node.id, k), array)
+        results = [k for k in range(len(after)) if not size <= k < frame.size]
+        return [self._node("result", (node.id, k)) for k in results]
+
+    def count(self, n: int, body: Callable[[Node, list[Any]], Sequence[Any]], carry: Sequence[Any]) -> list[Any]:
+        """carry = body(k, carry) for k = 0 … n - 1, in all lanes alike."""
+
+        def turn(values: list[Any]) -> list[Any]:
+            self.counters.add(values[0].id)
+            return [values[0] + 1.0, *body(values[0], values[1:])]
+
+        return self.repeat(turn, [0.0, *carry], None, n)[1:]
+
+    def new_array(self) -> int:
+        """The number of an array that begins here."""
+        self._arrays += 1
+        return self._arrays - 1
+
+    def version(self, op: str, args: tuple, array: int) -> int:
+        """A node that stands for what an array holds."""
+        node = self._node(op, args).id
+        self.array_of[node] = array
+        return node
 
     @contextmanager
     def only_where(self, condition: Condition) -> Iterator[None]:

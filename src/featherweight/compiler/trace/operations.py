@@ -37,6 +37,7 @@ class Operation:
     name: str
     takes: str | None = "r"  # a letter for each argument that is a node: a real number or a condition; None: any number
     gives: str = "r"
+    numbers: int = 0  # that are no nodes, at the end of the arguments, where any number of nodes comes before them
     value: Callable[..., Any] = _no_value  # on floats
     array: Callable[..., Any] = _no_value  # on NumPy arrays
     fold: Callable[..., float] | None = None  # value on constants; None: the operation stays
@@ -69,7 +70,7 @@ def _arithmetic(name: str, takes: str, value: Callable[..., float], llvm: str, f
 
 
 def _order(name: str, value: Callable[..., bool], llvm: str) -> Operation:
-    return Operation(name, "rr", "c", value, value, llvm=f"{{out}} = fcmp {llvm} {{T}} {{0}}, {{1}}")
+    return Operation(name, "rr", "c", value=value, array=value, llvm=f"{{out}} = fcmp {llvm} {{T}} {{0}}, {{1}}")
 
 
 FMA = "{{out}} = call {{T}} @llvm.fma.{{s}}({{T}} {}, {{T}} {}, {{T}} {})"
@@ -84,10 +85,16 @@ ROWS = (
     Operation("table", ""),
     Operation("carry", ""),
     Operation("undefined", ""),
+    Operation("rows", ""),  # of an input that stays where it is
     # structure; numbers that are no nodes follow the arguments
     Operation("repeat", None),
     Operation("result"),
     Operation("lookup"),
+    # arrays: the first argument of a load or a store is the version of its array
+    Operation("array", None, numbers=1),
+    Operation("load", "rr"),
+    Operation("store", "rrr"),
+    Operation("after", "rr"),  # the version, and a load that comes before what is done to it
     # arithmetic
     _arithmetic("add", "rr", operator.add, "{out} = fadd {T} {0}, {1}"),
     _arithmetic("sub", "rr", operator.sub, "{out} = fsub {T} {0}, {1}"),
@@ -122,9 +129,9 @@ ROWS = (
     _order("lt", operator.lt, "olt"),
     _order("le", operator.le, "ole"),
     _order("eq", operator.eq, "oeq"),
-    Operation("and", "cc", "c", operator.and_, operator.and_, llvm="{out} = and {B} {0}, {1}"),
-    Operation("or", "cc", "c", operator.or_, operator.or_, llvm="{out} = or {B} {0}, {1}"),
-    Operation("not", "c", "c", operator.not_, np.logical_not, llvm="{out} = xor {B} {0}, {true}"),
+    Operation("and", "cc", "c", value=operator.and_, array=operator.and_, llvm="{out} = and {B} {0}, {1}"),
+    Operation("or", "cc", "c", value=operator.or_, array=operator.or_, llvm="{out} = or {B} {0}, {1}"),
+    Operation("not", "c", "c", value=operator.not_, array=np.logical_not, llvm="{out} = xor {B} {0}, {true}"),
     Operation(
         "select",
         "crr",
@@ -168,7 +175,7 @@ ROWS = (
 )
 OPERATIONS = {row.name: row for row in ROWS}
 FOLD = {row.name: row.fold for row in ROWS if row.fold is not None}
-ARITY = {row.name: None if row.takes is None else len(row.takes) for row in ROWS}
+ARITY = {row.name: -row.numbers or None if row.takes is None else len(row.takes) for row in ROWS}
 LEAVES = frozenset(row.name for row in ROWS if row.takes == "")
 
 
