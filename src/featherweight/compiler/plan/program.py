@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from featherweight.compiler.trace.graph import Repeat
+from featherweight.compiler.trace.structure import Repeat
 
 
 @dataclass

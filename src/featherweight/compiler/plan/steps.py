@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from featherweight.compiler.trace.graph import Repeat
+from featherweight.compiler.trace.structure import Repeat
 
 # a block of slots: ("input", k) or from a part on ("input", k, start), ("chunk", k, block), ("repeat", k),
 # ("literal",), and for each elementary level ("argument", level), and from a part on ("sin", level, start), ("cos", …)

@@ -12,7 +12,7 @@ import struct
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,26 +20,10 @@ import numpy as np
 from featherweight.compiler.trace.arrays import Frame
 from featherweight.compiler.trace.node import Condition, Node, other_trace
 from featherweight.compiler.trace.operations import CONSTANTS, FOLD, LEAVES, OPERATIONS
+from featherweight.compiler.trace.structure import DONE, Repeat, Ruled
 
 LARGEST_LOOKUP = 1 << 20  # entries
-DONE = -1  # number of the last of a repeat's carry: whether a lane is done
 _now = threading.local()
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """A loop in the trace: what is tested before each turn, and what a turn does, are scopes of their own.
-
-    Its node has the arguments (first values, next values), each of them `size` numbers and, last, whether the lane is
-    done; leaf ("carry", (number, k)) is the k-th of them in a turn, k = DONE the last of them, and node
-    ("result", (node, k)) the k-th after the last turn.
-    """
-
-    number: int
-    test: int
-    body: int
-    size: int
-    at_most: int
 
 
 class Graph:
@@ -62,6 +46,7 @@ class Graph:
         self.frames = [Frame(-1, 0)]  # loops that are open, the outermost first; before them the whole trace
         self.counters: set[int] = set()  # leaves that count the turns of a loop
         self._arrays = 0
+        self.ruled: list[Ruled] = []  # inner ones before those that they are in
         self._region = 0
         self._scope = 0
 
@@ -270,6 +255,11 @@ class Graph:
             return [values[0] + 1.0, *body(values[0], values[1:])]
 
         return self.repeat(turn, [0.0, *carry], None, n)[1:]
+
+    def rule(self, name: str, rule: Any, inputs: Sequence[Any], outputs: Sequence[Any], begin: int) -> None:
+        """Write down that these outputs, made since the trace had so many nodes, follow a rule. The program stays."""
+        before, after = (tuple(x.id if isinstance(x, Node) else float(x) for x in xs) for xs in (inputs, outputs))
+        self.ruled.append(Ruled(name, rule, before, after, range(begin, len(self.op)), self._scope))
 
     def new_array(self) -> int:
         """The number of an array that begins here."""
