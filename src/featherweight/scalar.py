@@ -34,7 +34,7 @@ def _library(x: Any) -> Any:
     raise TypeError(f"{type(x).__name__} is not a scalar: use float, NumPy, mpmath, SymPy or a traced value")
 
 
-def _apply(name: str, *args: Any) -> Any:
+def apply(name: str, *args: Any) -> Any:
     """An operation of the compiler's table on scalars of any kind."""
     row = OPERATIONS[name]
     if len(args) == 1 and type(args[0]) in (float, int):  # as a rule, where models are looked at
@@ -54,32 +54,32 @@ def _apply(name: str, *args: Any) -> Any:
 
 def sin(x: Any) -> Any:
     """Sine of an angle [rad]."""
-    return _apply("sin", x)
+    return apply("sin", x)
 
 
 def cos(x: Any) -> Any:
     """Cosine of an angle [rad]."""
-    return _apply("cos", x)
+    return apply("cos", x)
 
 
 def sqrt(x: Any) -> Any:
     """Square root; the argument must not be negative, also in a branch that is not taken."""
-    return _apply("sqrt", x)
+    return apply("sqrt", x)
 
 
 def exp(x: Any) -> Any:
     """e^x."""
-    return _apply("exp", x)
+    return apply("exp", x)
 
 
 def log(x: Any) -> Any:
     """The natural logarithm; the argument must be positive, also in a branch that is not taken."""
-    return _apply("log", x)
+    return apply("log", x)
 
 
 def tanh(x: Any) -> Any:
     """The hyperbolic tangent, from -1 to 1."""
-    return _apply("tanh", x)
+    return apply("tanh", x)
 
 
 def reciprocal(x: Any) -> Any:
@@ -273,12 +273,12 @@ def lookup(table: Any, index: Any) -> Any:
 
 def minimum(a: Any, b: Any) -> Any:
     """The smaller of two."""
-    return _apply("min", a, b)
+    return apply("min", a, b)
 
 
 def maximum(a: Any, b: Any) -> Any:
     """The larger of two."""
-    return _apply("max", a, b)
+    return apply("max", a, b)
 
 
 def absolute(x: Any) -> Any:
@@ -304,4 +304,4 @@ def logical_not(condition: Any) -> Any:
 
 def atan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y) [rad], from -π to π; 0 at the origin."""
-    return _apply("atan2", y, x)
+    return apply("atan2", y, x)

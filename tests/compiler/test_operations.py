@@ -2,12 +2,13 @@
 
 import re
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from featherweight import scalar
-from featherweight.compiler import Argument, Condition, Graph, Kernel, Node
+from featherweight.compiler import Argument, Condition, Graph, Kernel, Node, interpret
 from featherweight.compiler.plan.lower import lower
 from featherweight.compiler.trace import operations
 from featherweight.compiler.trace.operations import LEAVES, OPERATIONS, ROWS, Operation
@@ -86,21 +87,41 @@ def test_rows_say_how_they_become_code_or_are_structure():
     assert all(row.derivative is None for row in ROWS)  # filled together, with tests of their own
 
 
-def test_an_operation_is_one_row(monkeypatch):
-    """Add one from outside: it is traced, folded, interpreted and compiled, with the intrinsic that it calls."""
+@pytest.fixture
+def floor():
+    """An operation that is added from outside."""
     row = Operation("floor", value=np.floor, array=np.floor, fold=np.floor, llvm=operations.CALL.format("floor"))
-    monkeypatch.setitem(operations.OPERATIONS, "floor", row)
-    monkeypatch.setitem(operations.ARITY, "floor", 1)
-    monkeypatch.setitem(operations.FOLD, "floor", np.floor)
-    monkeypatch.setattr("featherweight.compiler.llvm.lanes.ROWS", (*ROWS, row))
+    operations.add(row)
+    yield row
+    for table in (operations.OPERATIONS, operations.ARITY, operations.FOLD):
+        del table["floor"]
+
+
+def test_an_operation_is_one_row(floor):
+    """It is traced, folded, interpreted and compiled, with the intrinsic that it calls."""
     x = np.linspace(-3.0, 3.0, COUNT)[:, None]
 
     def function(scalars, lift, mark):
-        return [[scalar._apply("floor", scalars[0][0]) + scalar._apply("floor", lift(2.5))]], 0
+        return [[scalar.apply("floor", scalars[0][0]) + scalar.apply("floor", lift(2.5))]], 0
 
     k = Kernel("floor", [Argument("x", (1,), "1")], [(1,)], function, lambda _: "")
     np.testing.assert_array_equal(k(x)[0], np.floor(x) + 2.0)
     np.testing.assert_array_equal(k(x[4])[0], np.floor(x[4]) + 2.0)
+    with interpret():
+        np.testing.assert_array_equal(k(x)[0], np.floor(x) + 2.0)
+    with pytest.raises(ValueError, match="there is one of this name already"):
+        operations.add(floor)
+
+
+def test_traces_are_told_apart_by_the_code_of_their_operations(floor):
+    def digest():
+        graph = Graph()
+        graph.apply("floor", graph.input(0, 0))
+        return graph.digest()
+
+    before = digest()
+    operations.OPERATIONS["floor"] = replace(floor, llvm=operations.CALL.format("ceil"))
+    assert digest() != before
 
 
 def test_templates_name_nothing_unknown():
@@ -125,7 +146,7 @@ def written(function, n):
 @pytest.mark.parametrize("name", LOWERED)
 def test_an_elementary_function_is_one_node_until_it_is_lowered(name):
     n = len(OPERATIONS[name].takes)
-    graph, outputs = written(lambda *x: [scalar._apply(name, *x), 1 + scalar._apply(name, *x)], n)
+    graph, outputs = written(lambda *x: [scalar.apply(name, *x), 1 + scalar.apply(name, *x)], n)
     assert graph.op.count(name) == 1
     assert len(graph.op) == n + 3  # the inputs, the function, 1, the sum
     lowered, after = lower(graph, outputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 
-from featherweight.compiler.trace.operations import ROWS
+from featherweight.compiler.trace.operations import OPERATIONS
 
 
 class Lanes:
@@ -42,7 +42,9 @@ class Lanes:
     def declarations(self) -> str:
         """LLVM's own functions that operations call."""
         T, s = self.real, self.suffix
-        calls = dict.fromkeys(call for row in ROWS for call in re.findall(r"@(llvm\.\w+)\.\{s\}\(([^)]*)\)", row.llvm))
+        calls = dict.fromkeys(
+            call for row in OPERATIONS.values() for call in re.findall(r"@(llvm\.\w+)\.\{s\}\(([^)]*)\)", row.llvm)
+        )
         lines = [f"declare {T} @{name}.{s}({', '.join([T] * args.count('{T}'))})\n" for name, args in calls]
         if self.width > 1:
             lines.append(

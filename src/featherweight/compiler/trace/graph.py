@@ -175,7 +175,8 @@ class Graph:
     def digest(self) -> str:
         """A hash of all that was written down: equal for equal programs, and in every process."""
         digest = hashlib.sha256()
-        for part in (self.op, self.args, self.region, self.repeats, self.scope_of, self.parent):
+        code = [(op, OPERATIONS[op].llvm) for op in sorted(set(self.op))]  # operations may come from outside
+        for part in (self.op, self.args, self.region, self.repeats, self.scope_of, self.parent, code):
             digest.update(repr(part).encode())
         for data in (struct.pack(f"<{len(self.table)}d", *self.table), *self.lookups):
             digest.update(len(data).to_bytes(8, "little") + data)

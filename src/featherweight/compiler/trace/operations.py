@@ -1,7 +1,8 @@
 """The operations of a trace, one row each: what they take, their value on numbers, how constants fold, their code.
 
-To add an operation, add a row here and, if users call it, a function in `scalar.py`. Everything else follows from the
-row: folding while tracing, `with fw.interpret()`, LLVM IR for one lane and for a pack.
+To add an operation, add a row here and, if users call it, a function in `scalar.py`; from outside, `add` a row and call
+`scalar.apply`. Everything else follows from the row: folding while tracing, `with fw.interpret()`, LLVM IR for one lane
+and for a pack.
 """
 
 from __future__ import annotations
@@ -173,10 +174,24 @@ ROWS = (
         + "\n{out} = bitcast {I} {out}o to {T}",
     ),
 )
-OPERATIONS = {row.name: row for row in ROWS}
-FOLD = {row.name: row.fold for row in ROWS if row.fold is not None}
-ARITY = {row.name: -row.numbers or None if row.takes is None else len(row.takes) for row in ROWS}
+OPERATIONS: dict[str, Operation] = {}
+FOLD: dict[str, Callable[..., float]] = {}
+ARITY: dict[str, int | None] = {}  # where the nodes among the arguments end
 LEAVES = frozenset(row.name for row in ROWS if row.takes == "")
+
+
+def add(row: Operation) -> None:
+    """Add an operation to the table."""
+    if row.name in OPERATIONS:
+        raise ValueError(f"operation {row.name!r}: expected a new name, there is one of this name already")
+    OPERATIONS[row.name] = row
+    ARITY[row.name] = -row.numbers or None if row.takes is None else len(row.takes)
+    if row.fold is not None:
+        FOLD[row.name] = row.fold
+
+
+for _row in ROWS:
+    add(_row)
 
 
 def operands(op: str, args: tuple) -> tuple[int, ...]:
