@@ -221,9 +221,13 @@ class _Function:
     def _operation(self, out: str, op: str, refs: list[tuple]) -> None:
         row = OPERATIONS[op]
         if row.llvm:
-            takes = zip(row.takes or "", refs, strict=True)
-            x = [self._truth(ref) if kind == "c" else self._value(ref) for kind, ref in takes]
-            self.lines += self.lanes.template(row.llvm).format(*x, out=out).splitlines()
+            takes = row.takes or ""
+            if "c" in takes:
+                x = [self._truth(r) if kind == "c" else self._value(r) for kind, r in zip(takes, refs, strict=True)]
+            else:
+                x = [self._value(ref) for ref in refs]
+            for line in self.lanes.template(row.llvm):
+                self.lines.append(line.format(*x, out=out))
         elif op != "after":
             self.lines += self._memory(out, op, refs)
 

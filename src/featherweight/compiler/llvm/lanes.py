@@ -21,7 +21,7 @@ class Lanes:
         self.pointer = f"<{width} x ptr>" if vector else "ptr"
         self.suffix = f"v{width}f64" if vector else "f64"
         self.true = "splat (i1 true)" if vector else "true"
-        self._templates: dict[str, str] = {}
+        self._templates: dict[str, list[str]] = {}
 
     def literal(self, value: float) -> str:
         text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
@@ -30,13 +30,14 @@ class Lanes:
     def integer(self, value: int) -> str:
         return str(value) if self.width == 1 else f"splat (i64 {value})"
 
-    def template(self, llvm: str) -> str:
-        """The code of an operation with the types of these lanes; {out} and the arguments are left to `format`."""
+    def template(self, llvm: str) -> list[str]:
+        """Lines of an operation's code with the types of these lanes; {out} and the arguments are left to `format`."""
         if llvm not in self._templates:
             text = re.sub(r"\{real:([^}]*)\}", lambda found: self.literal(float(found[1])), llvm)
             text = re.sub(r"\{int:([^}]*)\}", lambda found: self.integer(int(found[1])), text)
             names = {"T": self.real, "I": self.int, "B": self.bool, "s": self.suffix, "true": self.true}
-            self._templates[llvm] = re.sub(r"\{([A-Za-z]+)\}", lambda found: names.get(found[1], found[0]), text)
+            text = re.sub(r"\{([A-Za-z]+)\}", lambda found: names.get(found[1], found[0]), text)
+            self._templates[llvm] = text.splitlines()
         return self._templates[llvm]
 
     def declarations(self) -> str:

@@ -12,23 +12,17 @@ and LLVM gets no licence to fuse or reorder anything. Same bits always (docs/dec
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from featherweight.compiler.plan.live import live
 from featherweight.compiler.plan.program import Program
 from featherweight.compiler.trace.graph import Graph
-from featherweight.compiler.trace.operations import LEAVES, operands
+from featherweight.compiler.trace.operations import ARITY, LEAVES, operands
 
 SUMS = frozenset(("add", "sub"))
 NEAR = 4  # terms among which a chain looks for a plain one to begin with; further ones may be regions away
 
 
-class Term(NamedTuple):
-    """A term of a sum: is it subtracted, its node, and the region of the sum on the spine that adds it."""
-
-    minus: bool
-    node: int
-    region: int
+# of a sum: is it subtracted, its node, and the region of the sum on the spine that adds it
+Term = tuple[bool, int, int]
 
 
 def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | float]]:
@@ -47,7 +41,9 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
                 new[i] = _chain(program, _terms(graph, inner, i), new, graph)
         else:
             nodes = operands(op[i], args[i])
-            new[i] = program.append(op[i], (*(new[a] for a in nodes), *args[i][len(nodes) :]), region[i])
+            own = tuple([new[a] for a in nodes])
+            own = own if len(nodes) == len(args[i]) else own + args[i][len(nodes) :]
+            new[i] = program.append(op[i], own, region[i])
         if i in graph.repeats:
             program.repeats[new[i]] = graph.repeats[i]
         if i in graph.array_of:
@@ -67,16 +63,16 @@ def _inner(graph: Graph, order: list[int], wanted: list[int]) -> bytearray:
     op, args = graph.op, graph.args
     readers = [0] * len(op)
     for i in order:
-        for a in operands(op[i], args[i]):
+        for a in args[i][: ARITY[op[i]]]:
             readers[a] += 1
     for i in wanted:
         readers[i] += 1
-    scope = [graph.scope_of[r] for r in graph.region]
+    scope_of, region = graph.scope_of, graph.region
     inner = bytearray(len(op))
     for i in order:
         if op[i] in SUMS:
             for a in args[i]:
-                if op[a] in SUMS and readers[a] == 1 and scope[a] == scope[i]:
+                if readers[a] == 1 and op[a] in SUMS and scope_of[region[a]] == scope_of[region[i]]:
                     inner[a] = 1
     return inner
 
@@ -87,32 +83,35 @@ def _terms(graph: Graph, inner: bytearray, root: int) -> list[Term]:
     added: list[list[Term]] = []  # by each sum on the spine, the outermost first
     minus, i = False, root
     while True:
+        region = graph.region[i]
         (x, y), y_minus = args[i], minus ^ (op[i] == "sub")
         right = inner[y] and op[x] == "mul"
         spine, side = ((y_minus, y), (minus, x)) if right else ((minus, x), (y_minus, y))
-        terms = [] if inner[spine[1]] else [Term(*spine, graph.region[i])]
+        terms = [] if inner[spine[1]] else [(*spine, region)]
         stack = [side]
         while stack:
             side_minus, a = stack.pop()
             if inner[a]:
                 stack += [(side_minus ^ (op[a] == "sub"), args[a][1]), (side_minus, args[a][0])]
             else:
-                terms.append(Term(side_minus, a, graph.region[i]))
+                terms.append((side_minus, a, region))
         added.append(terms)
         if not inner[spine[1]]:
-            return [term for terms in reversed(added) for term in terms]
+            return terms if len(added) == 1 else [term for terms in reversed(added) for term in terms]
         minus, i = spine
 
 
 def _chain(program: Program, terms: list[Term], new: dict[int, int], graph: Graph) -> int:
     """Operations for a sum. As long as nothing was added yet, only subtracted, the chain holds minus the total."""
-    product = [graph.op[term.node] == "mul" for term in terms]
-    first = min(range(len(terms[:NEAR])), key=lambda k: (product[k], terms[k].minus))
-    total, negative, last = new[terms[first].node], terms[first].minus, first
-    for k, (minus, i, _) in enumerate(terms):
+    product = [graph.op[node] == "mul" for _, node, _ in terms]
+    first = min(range(min(NEAR, len(terms))), key=lambda k: (product[k], terms[k][0]))
+    negative, node, region = terms[first]
+    total, last = new[node], first
+    for k, (minus, i, here) in enumerate(terms):
         if k == first:
             continue
-        last = max(last, k)
+        if k > last:
+            last, region = k, here
         turns = negative and not minus  # x - total
         negative = negative and minus
         if product[k]:
@@ -122,5 +121,5 @@ def _chain(program: Program, terms: list[Term], new: dict[int, int], graph: Grap
         else:
             op = "sub" if turns or minus != negative else "add"
             args = (new[i], total) if turns else (total, new[i])
-        total = program.append(op, args, terms[last].region)
-    return program.append("neg", (total,), terms[last].region) if negative else total
+        total = program.append(op, args, region)
+    return program.append("neg", (total,), region) if negative else total

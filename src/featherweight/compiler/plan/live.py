@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from featherweight.compiler.trace.operations import operands
+from featherweight.compiler.trace.operations import ARITY
 
 
 def live(op: Sequence[str], args: Sequence[tuple], outputs: Iterable[int]) -> list[int]:
@@ -14,6 +14,6 @@ def live(op: Sequence[str], args: Sequence[tuple], outputs: Iterable[int]) -> li
         alive[i] = 1
     for i in range(len(op) - 1, -1, -1):
         if alive[i]:
-            for a in operands(op[i], args[i]):
+            for a in args[i][: ARITY[op[i]]]:
                 alive[a] = 1
     return [i for i, a in enumerate(alive) if a]

@@ -147,7 +147,7 @@ class _Layout:
 
     def _find_places(self) -> None:
         """Block and index of every value that crosses from one step to another."""
-        op, args, where = self.program.op, self.program.args, self.where
+        op, args, where, array_of = self.program.op, self.program.args, self.where, self.program.array_of
         home: dict[int, int] = {}
         last_reader: dict[int, int] = {}
         for s, step in enumerate(self.steps):
@@ -166,18 +166,18 @@ class _Layout:
             elif isinstance(step, Chunk):
                 by_reader: dict[int, list[int]] = defaultdict(list)
                 for i in step.nodes:
-                    if i in self.program.array_of:
-                        continue
                     if i in self.in_place.made:
                         where[i] = self.in_place.made[i]
-                    elif i in last_reader:
+                    elif i in last_reader and i not in array_of:
                         by_reader[last_reader[i]].append(i)
                 step.blocks = [by_reader[reader] for reader in sorted(by_reader)]
                 for b, block in enumerate(step.blocks):
                     where.update({i: (("chunk", s, b), k) for k, i in enumerate(block)})
         size_of = {repeat.number: repeat.size for repeat in self.program.repeats.values()}
-        where.update({i: (("array", k), 0) for i, k in self.program.array_of.items()})
-        for i in last_reader.keys() - self.program.array_of.keys():
+        where.update({i: (("array", k), 0) for i, k in array_of.items()})
+        for i in last_reader:
+            if i in array_of:
+                continue
             if op[i] == "input":
                 where[i] = self._input(*args[i])
             elif op[i] == "rows":

@@ -16,12 +16,14 @@ from featherweight.compiler.trace.operations import operands
 def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], in_place: InPlace) -> None:
     """The chunk's operations with references that do not depend on where it is called."""
     op, args, table = program.op, program.args, program.table
+    array_of = program.array_of
     local = {i: k for k, i in enumerate(chunk.nodes)}
 
     first: dict[Source, int] = {}  # smallest index read from each block, in order of first use
     for i in chunk.nodes:
-        for a in (*operands(op[i], args[i]), *(i,) * (op[i] == "array")):
-            if a in where and (a not in local or a in program.array_of):
+        needed = operands(op[i], args[i])
+        for a in (*needed, i) if op[i] == "array" else needed:
+            if (a not in local or a in array_of) and a in where:
                 source, k = where[a]
                 first[source] = min(k, first.get(source, k))
     ordinal = {source: s for s, source in enumerate(first)}
@@ -29,7 +31,7 @@ def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], 
 
     def reference(a: int) -> tuple:
         k = local.get(a)
-        if k is not None and a not in program.array_of:
+        if k is not None and a not in array_of:
             return ("local", k)
         place = where.get(a)
         if place is not None:
@@ -43,7 +45,8 @@ def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], 
         nodes = operands(op[i], args[i])
         if op[i] == "array":
             return (op[i], reference(i), *map(reference, nodes))
-        return (op[i], *map(reference, nodes), *(("number", x) for x in args[i][len(nodes) :]))
+        numbers = [("number", x) for x in args[i][len(nodes) :]] if len(nodes) < len(args[i]) else ()
+        return (op[i], *map(reference, nodes), *numbers)
 
     chunk.code = [code(i) for i in chunk.nodes]
     chunk.stores = {local[i]: (b, k) for b, block in enumerate(chunk.blocks) for k, i in enumerate(block)}

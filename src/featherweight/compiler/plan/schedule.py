@@ -16,7 +16,7 @@ from itertools import count
 
 from featherweight.compiler.plan.program import Program
 from featherweight.compiler.plan.steps import Chunk, Elementary, Step, Turn
-from featherweight.compiler.trace.operations import LEAVES, OPERATIONS, operands
+from featherweight.compiler.trace.operations import LEAVES, VECTORS, operands
 
 SMALL = 64  # operations: what is smaller is not worth a function of its own
 
@@ -96,7 +96,7 @@ class _Schedule:
         for i in nodes:
             depth = max([level.get(a, 0) for a in self.needs[i]], default=0)
             key: tuple = (region[i], depth)
-            vectors = OPERATIONS[op[i]].vectors
+            vectors = op[i] in VECTORS
             if vectors:
                 key = ("elementary", depth)
             elif op[i] == "repeat":

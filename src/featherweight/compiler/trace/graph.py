@@ -40,6 +40,7 @@ class Graph:
         self.parent: list[int] = [0]  # of each scope; 0 is the outermost
         self._known: dict[tuple, Node] = {}
         self._own: dict[int, list[tuple]] = {}  # keys that were added in each scope that is open
+        self._keys: list[tuple] | None = None  # those of the scope that is written in; of the outermost nobody asks
         self._begun = 0  # repeats
         self._done: Condition | None = None  # in the repeat that is open: which lanes are done
         self.array_of: dict[int, int] = {}  # number of the array that a node is a version of
@@ -103,8 +104,8 @@ class Graph:
         node = self._known.get(key)
         if node is None:
             node = self._known[key] = Node(self, len(self.op))
-            if self._scope and op not in LEAVES:
-                self._own.setdefault(self._scope, []).append(key)
+            if self._keys is not None and op not in LEAVES:
+                self._keys.append(key)
             self.op.append(op)
             self.args.append(args)
             self.region.append(self._region)
@@ -112,13 +113,12 @@ class Graph:
 
     def apply(self, op: str, *args: Any) -> Any:
         """An operation on nodes and numbers; of constants alone, what its row folds them to."""
-        row, nodes = OPERATIONS[op], tuple(self.lift(x).id for x in args)
-        constant = all(self.op[a] in CONSTANTS for a in nodes)
-        if constant and row.own_leaf:
+        nodes = tuple([self.lift(x).id for x in args])
+        if op not in FOLD or not all(self.op[a] in CONSTANTS for a in nodes):
+            return self._node(op, nodes)
+        if OPERATIONS[op].own_leaf:
             return self._folded(op, nodes)
-        if constant and op in FOLD:
-            return FOLD[op](*(Node(self, a).value() for a in nodes))
-        return self._node(op, nodes)
+        return FOLD[op](*(Node(self, a).value() for a in nodes))
 
     def _binary(self, op: str, a: int, b: int) -> Node:
         """A sum, difference, product or quotient. The order stays as written: fused operations are chosen by
@@ -171,6 +171,7 @@ class Graph:
             for key in self._own.pop(left):
                 del self._known[key]
         self._scope = scope
+        self._keys = self._own.setdefault(scope, []) if scope else None
 
     def digest(self) -> str:
         """A hash of all that was written down: equal for equal programs, and in every process."""
@@ -297,8 +298,8 @@ class Graph:
 
     def _open(self, parent: int) -> int:
         """A new scope."""
-        self._scope = len(self.parent)
         self.parent.append(parent)
+        self._enter(len(self.parent) - 1)
         self.mark()
         return self._scope
 

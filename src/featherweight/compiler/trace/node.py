@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from featherweight.compiler.trace.operations import OPERATIONS
+from featherweight.compiler.trace.operations import CONSTANTS, OPERATIONS
 
 if TYPE_CHECKING:
     from featherweight.compiler.trace.graph import Graph
@@ -25,6 +25,10 @@ class Node:
     def __init__(self, graph: Graph, id: int) -> None:
         self.graph = graph
         self.id = id
+
+    def _folded(self, op: str) -> Node:
+        g = self.graph
+        return g._folded(op, (self.id,)) if g.op[self.id] in CONSTANTS else g._node(op, (self.id,))
 
     def _is(self, op: str) -> bool:
         return self.graph.op[self.id] == op
@@ -139,13 +143,13 @@ class Node:
         if self._is("neg"):
             return -(other / self._arg(0))
         if other == 1:
-            return self.graph.apply("reciprocal", self)
+            return self._folded("reciprocal")
         return self.graph.lift(other) / self
 
     def __neg__(self) -> Node:
         if self._is("neg"):
             return self._arg(0)
-        return self.graph.apply("neg", self)
+        return self._folded("neg")
 
     def __pos__(self) -> Node:
         return self

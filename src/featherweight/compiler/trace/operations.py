@@ -178,6 +178,7 @@ OPERATIONS: dict[str, Operation] = {}
 FOLD: dict[str, Callable[..., float]] = {}
 ARITY: dict[str, int | None] = {}  # where the nodes among the arguments end
 LEAVES = frozenset(row.name for row in ROWS if row.takes == "")
+VECTORS = frozenset(row.name for row in ROWS if row.vectors)
 
 
 def add(row: Operation) -> None:
