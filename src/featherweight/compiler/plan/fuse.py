@@ -12,6 +12,8 @@ and LLVM gets no licence to fuse or reorder anything. Same bits always (docs/dec
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from featherweight.compiler.plan.live import live
 from featherweight.compiler.plan.program import Program
 from featherweight.compiler.trace.graph import Graph
@@ -21,8 +23,19 @@ SUMS = frozenset(("add", "sub"))
 NEAR = 4  # terms among which a chain looks for a plain one to begin with; further ones may be regions away
 
 
-# of a sum: is it subtracted, its node, and the region of the sum on the spine that adds it
-Term = tuple[bool, int, int]
+@dataclass
+class Chain:
+    """A sum that is being written: its terms, how many of them are in the total, and where the spine has got to.
+
+    A term is whether it is subtracted, and its node. As long as nothing was added yet, only subtracted, the total is
+    negative.
+    """
+
+    terms: list[tuple[bool, int]]
+    first: int  # the term it begins with
+    added: int = 0
+    total: int = -1
+    negative: bool = False
 
 
 def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | float]]:
@@ -30,15 +43,15 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
     op, args, region = graph.op, graph.args, graph.region
     wanted = [o for o in outputs if not isinstance(o, float)]
     order = live(op, args, wanted)
-    inner = _inner(graph, order, wanted)
+    spines = _spines(graph, order, _inner(graph, order, wanted))
     program = Program(graph.table, scope_of=graph.scope_of, parent=graph.parent, lookups=graph.lookups)
     new: dict[int, int] = {}
     for i in order:
         if op[i] in LEAVES:
             new[i] = program.append(op[i], args[i], region[i])
         elif op[i] in SUMS:
-            if not inner[i]:
-                new[i] = _chain(program, _terms(graph, inner, i), new, graph)
+            if i in spines:
+                new[i] = _go_on(program, *spines[i], new, graph, region[i])
         else:
             nodes = operands(op[i], args[i])
             own = tuple([new[a] for a in nodes])
@@ -77,49 +90,68 @@ def _inner(graph: Graph, order: list[int], wanted: list[int]) -> bytearray:
     return inner
 
 
-def _terms(graph: Graph, inner: bytearray, root: int) -> list[Term]:
-    """The terms of a sum in the order in which the chain adds them."""
+def _spines(graph: Graph, order: list[int], inner: bytearray) -> dict[int, tuple[Chain, int]]:
+    """For each sum on a spine its chain, and how many terms the chain has there."""
+    spines: dict[int, tuple[Chain, int]] = {}
+    for root in order:
+        if graph.op[root] not in SUMS or inner[root]:
+            continue
+        added = _added(graph, inner, root)
+        terms = [term for _, of_sum in reversed(added) for term in of_sum]
+        near = range(min(NEAR, len(terms)))
+        chain = Chain(terms, min(near, key=lambda k: (graph.op[terms[k][1]] == "mul", terms[k][0])))
+        end = 0
+        for i, of_sum in reversed(added):
+            end += len(of_sum)
+            spines[i] = chain, end
+    return spines
+
+
+def _added(graph: Graph, inner: bytearray, root: int) -> list[tuple[int, list[tuple[bool, int]]]]:
+    """The sums on the spine, the outermost first, each with the terms that it adds."""
     op, args = graph.op, graph.args
-    added: list[list[Term]] = []  # by each sum on the spine, the outermost first
+    added: list[tuple[int, list[tuple[bool, int]]]] = []
     minus, i = False, root
     while True:
-        region = graph.region[i]
         (x, y), y_minus = args[i], minus ^ (op[i] == "sub")
         right = inner[y] and op[x] == "mul"
         spine, side = ((y_minus, y), (minus, x)) if right else ((minus, x), (y_minus, y))
-        terms = [] if inner[spine[1]] else [(*spine, region)]
+        terms = [] if inner[spine[1]] else [spine]
         stack = [side]
         while stack:
             side_minus, a = stack.pop()
             if inner[a]:
                 stack += [(side_minus ^ (op[a] == "sub"), args[a][1]), (side_minus, args[a][0])]
             else:
-                terms.append((side_minus, a, region))
-        added.append(terms)
+                terms.append((side_minus, a))
+        added.append((i, terms))
         if not inner[spine[1]]:
-            return terms if len(added) == 1 else [term for terms in reversed(added) for term in terms]
+            return added
         minus, i = spine
 
 
-def _chain(program: Program, terms: list[Term], new: dict[int, int], graph: Graph) -> int:
-    """Operations for a sum. As long as nothing was added yet, only subtracted, the chain holds minus the total."""
-    product = [graph.op[node] == "mul" for _, node, _ in terms]
-    first = min(range(min(NEAR, len(terms))), key=lambda k: (product[k], terms[k][0]))
-    negative, node, region = terms[first]
-    total, last = new[node], first
-    for k, (minus, i, here) in enumerate(terms):
-        if k == first:
+def _go_on(program: Program, chain: Chain, end: int, new: dict[int, int], graph: Graph, region: int) -> int:
+    """Add terms up to this number, once the one that the chain begins with is among them; the total."""
+    if end <= chain.first:
+        return -1
+    if chain.total < 0:
+        chain.negative, node = chain.terms[chain.first]
+        chain.total = new[node]
+    for k in range(chain.added, end):
+        if k == chain.first:
             continue
-        if k > last:
-            last, region = k, here
-        turns = negative and not minus  # x - total
-        negative = negative and minus
-        if product[k]:
-            op = "fms" if turns else "fma" if minus == negative else "fnma"
+        minus, i = chain.terms[k]
+        turns = chain.negative and not minus  # x - total
+        chain.negative = chain.negative and minus
+        if graph.op[i] == "mul":
+            op = "fms" if turns else "fma" if minus == chain.negative else "fnma"
             a, b = graph.args[i]
-            args: tuple[int, ...] = (new[a], new[b], total)
+            args: tuple[int, ...] = (new[a], new[b], chain.total)
         else:
-            op = "sub" if turns or minus != negative else "add"
-            args = (new[i], total) if turns else (total, new[i])
-        total = program.append(op, args, region)
-    return program.append("neg", (total,), region) if negative else total
+            op = "sub" if turns or minus != chain.negative else "add"
+            args = (new[i], chain.total) if turns else (chain.total, new[i])
+        chain.total = program.append(op, args, region)
+    chain.added = end
+    if chain.negative and end == len(chain.terms):
+        chain.total = program.append("neg", (chain.total,), region)
+    return chain.total
