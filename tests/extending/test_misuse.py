@@ -82,7 +82,7 @@ def test_a_subclass_keeps_its_own_blocks() -> None:
 
     arm = fw.Builder("arm").add_body("a", joint=fw.joints.Revolute("y"), inertia=fw.Inertia.sphere(1.0, 0.1)).build()
     assert not Mine().block_sizes(arm)
-    with pytest.raises(fw.SimulationError, match="constraints: ValueError .* in blocks at .*: asked"):
+    with pytest.raises(fw.SimulationError, match=r"constraints: ValueError .* in blocks at .*: asked"):
         fw.rollout(arm, [0.0], [0.0], steps=1, dt=1e-3, constraints=Mine())
 
 
