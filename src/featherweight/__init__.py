@@ -49,6 +49,7 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
     from featherweight import equations as equations
     from featherweight import forces as forces
     from featherweight import integrators
+    from featherweight import io as io
     from featherweight import plot as plot
     from featherweight import scenes as scenes
     from featherweight import viewer as viewer
@@ -129,6 +130,7 @@ _LATE = {
     "equations": "featherweight.equations",
     "forces": "featherweight.forces",
     "integrators": "featherweight.integrators",
+    "io": "featherweight.io",
     "scenes": "featherweight.scenes",
     "plot": "featherweight.plot",
     "viewer": "featherweight.viewer",

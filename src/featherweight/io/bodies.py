@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from featherweight.io.description import Inertial, Link, LinkJoint, Origin, Tree
-from featherweight.io.limits import DIGITS, PARTS, SMALL
-from featherweight.model import Inertia, Placement
-from featherweight.spatial import Matrix, RigidInertia, Symmetric, Transform, Vector
+from featherweight.io.limits import DIGITS, SMALL
+from featherweight.model.description import Link, LinkJoint
+from featherweight.spatial import RigidInertia, Symmetric, Transform, Vector
 
-SIMPLE = ("revolute", "continuous", "prismatic")  # one degree of freedom: they can be followed
-HINGES = ("revolute", "continuous")
 STAYS = Transform.identity()  # of the first link of a body: nothing need be computed
+
+
+@dataclass(frozen=True)
+class SpanningTree:
+    """The root, and the joints to all other links, depth first: each one's parent is the root or an earlier child."""
+
+    root: Link
+    joints: tuple[LinkJoint, ...]
+    links: dict[str, Link]
 
 
 @dataclass(frozen=True)
 class Body:
     """What moves it (None: nothing), its links and the transforms from the first to each; its joint (None: the base),
-    the number of the body that carries it, and how far from that one's first link [m]."""
+    the number of the body that carries it, and how far from that one's first link [m]; the directions its joint turns
+    it about, and whether it moves its origin."""
 
     mover: str | None
     links: list[tuple[Link, Transform]]
     joint: LinkJoint | None = None
     parent: int = -1
     distance: float = 0.0
+    turns: tuple[Vector, ...] = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
+    slides: bool = True
 
     @property
     def hinged(self) -> bool:
-        """Turns about an axis, and does not slide."""
-        return self.joint is not None and self.joint.type in HINGES
+        """Turns, and does not slide."""
+        return self.joint is not None and bool(self.turns) and not self.slides
 
     @property
     def inertia(self) -> RigidInertia:
@@ -42,53 +49,28 @@ class Body:
         total = RigidInertia.zero()
         for link, X in self.links:
             if link.inertial is not None:
-                own = link_inertia(link.inertial).rigid
+                own = link.inertial.inertia.rigid
                 total = total + (own if X is STAYS else own.seen_through(X))
         return total
 
 
-def welded(tree: Tree, base: str) -> list[Body]:
+def welded(tree: SpanningTree, base: str) -> list[Body]:
     """The root's body and that of each moving joint, with the links fixed to them; parents first."""
     bodies = [Body("the free base" if base == "free" else None, [(tree.root, STAYS)])]
     place = {tree.root.name: (0, STAYS)}
     for joint in tree.joints:
         k, X_parent = place[joint.parent]
-        X = placement_of(joint.origin).transform
+        X = STAYS if joint.origin is None else joint.origin.transform
         X = X if X_parent is STAYS else X @ X_parent
-        if joint.type != "fixed":
-            bodies.append(Body(f"joint {joint.name!r}", [], joint, k, math.hypot(*X.r)))
+        if joint.moves:
+            S = joint.motion.subspace(joint.motion.neutral().tolist())
+            turns = tuple([s.angular for s in S if any(s.angular)])
+            slides = any([any(s.linear) for s in S])
+            bodies.append(Body(f"joint {joint.name!r}", [], joint, k, math.hypot(*X.r), turns, slides))
             k, X = len(bodies) - 1, STAYS
         bodies[k].links.append((tree.links[joint.child], X))
         place[joint.child] = k, X
     return bodies
-
-
-@contextlib.contextmanager
-def one_file() -> Iterator[None]:
-    """While a file is read: what is computed of its parts is kept until the end, and no longer."""
-    try:
-        yield
-    finally:
-        placement_of.cache_clear()
-        link_inertia.cache_clear()
-
-
-@functools.lru_cache(maxsize=PARTS)
-def placement_of(origin: Origin) -> Placement:
-    """An origin as a placement; files repeat them, and readers ask several times."""
-    return Placement(origin.xyz, rpy=origin.rpy if any(origin.rpy) else None)
-
-
-@functools.lru_cache(maxsize=PARTS)
-def link_inertia(inertial: Inertial) -> Inertia:
-    """In the link's axes, about the centre of mass."""
-    xx, xy, xz, yy, yz, zz = inertial.moments
-    if not any(inertial.origin.rpy):
-        return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    R = placement_of(inertial.origin).rotation
-    moment = R @ (Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))) @ R.T)
-    symmetric = tuple(tuple([(moment[i][j] + moment[j][i]) / 2 for j in range(3)]) for i in range(3))
-    return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, symmetric)
 
 
 @dataclass(frozen=True)
@@ -145,22 +127,26 @@ def own_moment(body: Body, inertia: RigidInertia) -> float:
 
     About the axis of a hinge; about the centre of mass for joints that slide as well: what is free turns about it.
     """
-    joint = body.joint
-    if joint is not None and joint.type == "prismatic":
+    if not body.turns:
         return math.inf
-    if joint is not None and body.hinged:
-        motor = 0.0 if joint.motor is None else joint.motor.reduction**2 * joint.motor.inertia
-        return _about(joint.axis, inertia.I) + motor
-    I = np.array(inertia.I.matrix, dtype=float)
+    if body.hinged:
+        return _least_moment(body.turns, inertia.I) + _armature(body.joint)
     m = float(inertia.m)
     c = np.array([float(x) for x in inertia.h]) / m
-    about_com = I - m * (c @ c * np.eye(3) - np.outer(c, c))
-    if joint is not None and joint.type == "planar":
-        return _about(joint.axis, Symmetric.of(about_com.tolist()))
-    return float(np.linalg.eigvalsh(about_com)[0])
+    about_com = np.array(inertia.I.matrix, dtype=float) - m * (c @ c * np.eye(3) - np.outer(c, c))
+    return _least_moment(body.turns, Symmetric.of(about_com.tolist()))
 
 
-def _about(axis: Sequence[float], I: Symmetric) -> float:
-    length = math.hypot(*axis)
-    a = Vector(*[x / length for x in axis])
-    return float(a.dot(I @ a))
+def _least_moment(axes: Sequence[Vector], I: Symmetric) -> float:
+    """Of all turns about these axes."""
+    if len(axes) == 1:
+        return float(axes[0].dot(I @ axes[0]))
+    A = np.array(axes, dtype=float)
+    return float(np.linalg.eigvalsh(A @ np.array(I.matrix, dtype=float) @ A.T)[0])
+
+
+def _armature(joint: LinkJoint | None) -> float:
+    """The least inertia that a joint's motor adds."""
+    if joint is None:
+        return 0.0
+    return float(np.min(joint.armature if joint.motor is None else joint.motor.armature))

@@ -6,23 +6,23 @@ import functools
 import math
 from collections import Counter, defaultdict
 
-from featherweight.io.bodies import Body, Least, link_inertia, needed, own_moment, welded
-from featherweight.io.description import Description, Inertial, Link, LinkJoint, Tree
-from featherweight.io.findings import Report, name_of, short
+from featherweight.io.bodies import Body, Least, SpanningTree, needed, own_moment, welded
+from featherweight.io.findings import Report, short
 from featherweight.io.following import Following
 from featherweight.io.limits import LENGTH, PARTS, SMALL, TINY
-from featherweight.io.xml import Element
+from featherweight.model.description import Description, Link, LinkJoint, source_of
 from featherweight.model.inertia import impossible
+from featherweight.model.spelling import Inertial
 from featherweight.spatial import RigidInertia
 
 
-def check_structure(description: Description, root: Element, report: Report) -> Tree | None:
+def check_structure(description: Description, report: Report) -> SpanningTree | None:
     """Names, ends of joints, one root, no circle, mimic chains; None if there is no tree to speak of."""
     links = {link.name: link for link in reversed(description.links)}
     following = Following({joint.name: joint for joint in reversed(description.joints)}, report)
     _unique(description, report)
     if not description.links:
-        report.error(root.line, name_of(root), "there is no <link>", "a robot needs at least one")
+        report.error(description.line, description.where, "there is no <link>", "a robot needs at least one")
         return None
     children: dict[str, list[LinkJoint]] = defaultdict(list)
     parents: dict[str, LinkJoint] = {}
@@ -40,7 +40,8 @@ def check_structure(description: Description, root: Element, report: Report) -> 
             other = parents[joint.child]
             first = f"joint {short(other.name)!r} (line {other.line})"
             message = f"link {short(joint.child)!r} is already the child of {first}"
-            report.error(joint.line, where, message, "a link has one parent; loops are not URDF")
+            fix = f"a link has one parent; loops are not {description.format or 'joints'}"
+            report.error(joint.line, where, message, fix)
         elif joint.parent in links and joint.child in links:
             parents[joint.child] = joint
             children[joint.parent].append(joint)
@@ -48,7 +49,7 @@ def check_structure(description: Description, root: Element, report: Report) -> 
     roots = [link for link in links.values() if link.name not in parents]
     if len(roots) != 1:
         if not loose:
-            _wrong_roots(roots, description, root, report)
+            _wrong_roots(roots, description, report)
         return None
     things: list[Link | LinkJoint] = [*description.links, *description.joints]
     for thing in things:
@@ -65,7 +66,7 @@ def check_structure(description: Description, root: Element, report: Report) -> 
         if link.name not in reached:
             report.error(link.line, link.where, "is part of a circle of joints", "break the circle")
             return None
-    return Tree(roots[0], tuple(order), links)
+    return SpanningTree(roots[0], tuple(order), links)
 
 
 def _unique(description: Description, report: Report) -> None:
@@ -81,7 +82,7 @@ def _unique(description: Description, report: Report) -> None:
                 first.setdefault(thing.name, thing.line)
 
 
-def _wrong_roots(roots: list[Link], description: Description, root: Element, report: Report) -> None:
+def _wrong_roots(roots: list[Link], description: Description, report: Report) -> None:
     if not roots:
         joint = description.joints[0]
         report.error(joint.line, joint.where, "is part of a circle of joints: no link is the root")
@@ -93,7 +94,15 @@ def _wrong_roots(roots: list[Link], description: Description, root: Element, rep
     report.error(second.line, second.where, message, "connect them by joints, or remove all but one")
 
 
-def check_physics(tree: Tree, base: str, report: Report) -> None:
+def check_unused(description: Description, report: Report) -> None:
+    """What a description can say and a model cannot hold; without its loops a robot would be another."""
+    for loop in description.loops:
+        report.error(loop.line, loop.where, "closes a loop: robots are trees here", "leave it out")
+    for thing in (*description.actuators, *description.sensors, *description.keyframes):
+        report.add("note", thing.line, thing.where, "is not used")
+
+
+def check_physics(tree: SpanningTree, base: str, report: Report) -> None:
     """Masses and moments: of each link, and of what fixed joints weld together to one moving body."""
     bodies = welded(tree, base)
     inertias = [body.inertia for body in bodies]
@@ -105,7 +114,8 @@ def check_physics(tree: Tree, base: str, report: Report) -> None:
         for link, inertial in own:
             why, fix = reason(inertial)
             if why is not None:
-                parts.append((inertial.line, f"{link.where} <inertial>", why, fix))
+                source = source_of(inertial, link)
+                parts.append((source.line, source.element, why, fix))
         heavy = float(inertia.m) > TINY
         broken = body.mover is not None and (not heavy or len(own) == 1 or impossible(inertia) is not None)
         for part in parts:
@@ -118,7 +128,7 @@ def check_physics(tree: Tree, base: str, report: Report) -> None:
             _not_felt(body, inertia, least, report)
 
 
-def _no_mass(body: Body, inertia: RigidInertia, tree: Tree, report: Report) -> None:
+def _no_mass(body: Body, inertia: RigidInertia, tree: SpanningTree, report: Report) -> None:
     first = body.links[0][0]
     others = len(body.links) - 1
     with_what = f" (with {others} link{'s' if others > 1 else ''} fixed to it)" if others else ""
@@ -134,7 +144,8 @@ def _too_wide(body: Body, inertia: RigidInertia, report: Report) -> bool:
         if link.inertial is not None and max(map(abs, link.inertial.moments)) > most:
             size = math.sqrt(max(map(abs, link.inertial.moments)) / float(inertia.m))
             message = f"its moments are too large for the mass: they are those of a ring of radius {size:g} m"
-            report.error(link.inertial.line, f"{link.where} <inertial>", message, f"expected at most {LENGTH:g} m")
+            _, line, where = source_of(link.inertial, link)
+            report.error(line, where, message, f"expected at most {LENGTH:g} m")
             return True
     return False
 
@@ -156,8 +167,8 @@ def _not_felt(body: Body, inertia: RigidInertia, least: Least, report: Report) -
         fix = "give it more"
     else:
         return
-    line, where = next((x.inertial.line, x.where) for x, _ in body.links if x.inertial is not None)
-    report.add("wrong", line, f"{where} <inertial>", f"moves by {body.mover} and {message}", fix)
+    _, line, where = next(source_of(x.inertial, x) for x, _ in body.links if x.inertial is not None)
+    report.add("wrong", line, where, f"moves by {body.mover} and {message}", fix)
 
 
 @functools.lru_cache(maxsize=PARTS)
@@ -167,4 +178,4 @@ def reason(inertial: Inertial) -> tuple[str | None, str]:
         return f"the mass is negative: {inertial.mass:g} kg; it is taken as none", "measure or compute it again"
     if inertial.mass == 0:
         return ("there is a moment of inertia without mass", "give the mass") if any(inertial.moments) else (None, "")
-    return impossible(link_inertia(inertial)), "measure or compute it again"
+    return impossible(inertial.inertia), "measure or compute it again"

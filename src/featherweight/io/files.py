@@ -1,31 +1,24 @@
-"""`load`, `loads`, `lint`, `save_urdf`: between files and models."""
+"""`load`, `loads`, `lint`, `save_urdf`: between files of URDF and models."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from featherweight.compiler import uncollected
 from featherweight.endings import check_ending
 from featherweight.errors import ModelError
-from featherweight.io.assemble import assemble, joint_names
-from featherweight.io.bodies import one_file
-from featherweight.io.check import check_physics, check_structure
-from featherweight.io.description import Description, Tree
+from featherweight.io import urdf
+from featherweight.io.build import BASES, Checked, Options, check, model_of, one_file, one_of
 from featherweight.io.findings import Finding, Report
-from featherweight.io.meshes import Meshes, allowed_folders, find_meshes
-from featherweight.io.read import read_description
-from featherweight.io.repair import repair
-from featherweight.io.write import describe, to_urdf
-from featherweight.io.xml import MOST_BYTES, parse
+from featherweight.io.meshes import allowed_folders
+from featherweight.io.xml import MOST_BYTES
 from featherweight.model import Model
+from featherweight.model.describe import describe
+from featherweight.model.description import Description
 
-POLICIES = ("strict", "repair", "warn")
-BASES = ("fixed", "free")
 ENDINGS = ("", ".urdf", ".xml")
 
 
@@ -60,9 +53,9 @@ def load(
     Raises:
         ModelError: with file, line, element, what is wrong and how to fix it.
     """
-    data, file = _bytes(path), os.fsdecode(path)
+    data, options = _bytes(path), Options(base, policy, parameters, gravity, contact)
     with one_file():
-        return uncollected(_model, data, file, base, policy, parameters, gravity, contact, roots)
+        return uncollected(_model, data, os.fsdecode(path), options, roots)
 
 
 def loads(
@@ -78,15 +71,34 @@ def loads(
     """A robot from URDF text: see `load`. A text is in no folder: meshes are found in `roots` only."""
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text: expected URDF text, got {type(text).__name__}")
+    options = Options(base, policy, parameters, gravity, contact)
     with one_file():
-        return uncollected(_model, _encoded(text), None, base, policy, parameters, gravity, contact, roots)
+        return uncollected(_model, _encoded(text), None, options, roots)
+
+
+def read_urdf(text: str | bytes, file: str | None = None) -> tuple[Description, list[Finding]]:
+    """The description of a robot in URDF text, and what was found while it was read: what `build` takes."""
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"text: expected URDF text, got {type(text).__name__}")
+    report = Report()
+    return urdf.read(_encoded(text), file, report), report.findings
+
+
+def to_urdf(robot: Model | Description) -> str:
+    """A robot as URDF text, with all digits; ModelError for what URDF cannot say."""
+    if not isinstance(robot, (Model, Description)):
+        raise TypeError(f"robot: expected a featherweight Model or Description, got {type(robot).__name__}")
+    if isinstance(robot, Model):
+        robot.need_numbers("to_urdf")
+        robot = robot.description or describe(robot)
+    return urdf.write(robot)
 
 
 def lint(
     path: str | bytes | os.PathLike[str], *, base: str = "fixed", roots: Sequence[str | os.PathLike[str]] = ()
 ) -> list[Finding]:
     """Everything that is wrong with, impossible in, or not used of a URDF file, by line."""
-    _one_of("base", base, BASES)
+    one_of("base", base, BASES)
     try:
         with one_file():
             return uncollected(_read, _bytes(path), os.fsdecode(path), base, roots).report.findings
@@ -107,10 +119,8 @@ def save_urdf(model: Model, path: str | bytes | os.PathLike[str]) -> None:
         raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
     check_ending("path", path, ENDINGS)
     model.need_numbers("save_urdf")
-    if isinstance(model.description, Description):
-        text = to_urdf(model.description)
-    else:
-        text = to_urdf(describe(model))
+    text = to_urdf(model)
+    if model.description is None or model.description.format != "URDF":
         _check_readable(model, text)
     target = Path(os.path.realpath(os.fsdecode(path)))
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
@@ -152,76 +162,11 @@ def _bytes(path: Any) -> bytes:
         raise ModelError(f"cannot read the file: {reason}", file=os.fsdecode(path)) from None
 
 
-def _one_of(name: str, value: Any, expected: tuple[str, ...]) -> None:
-    if value not in expected:
-        raise ModelError(f"{name}: expected one of {', '.join(expected)}, got {value!r}")
-
-
-@dataclass(frozen=True)
-class _Read:
+def _read(data: bytes, file: str | None, base: str, roots: Any = ()) -> Checked:
     """A file, read and checked."""
-
-    description: Description
-    tree: Tree | None
-    meshes: Meshes
-    report: Report
+    folders, report = allowed_folders(roots, file), Report()
+    return check(urdf.read(data, file, report), base, folders, report)
 
 
-def _read(data: bytes, file: str | None, base: str, roots: Any = ()) -> _Read:
-    folders = allowed_folders(roots, file)
-    root = parse(data, file)
-    report = Report()
-    description = read_description(root, file, report)
-    tree = check_structure(description, root, report)
-    if tree is not None:
-        check_physics(tree, base, report)
-    meshes = find_meshes(description, folders, report)
-    report.findings.sort(key=lambda finding: finding.line)
-    return _Read(description, tree, meshes, report)
-
-
-def _model(
-    data: bytes,
-    file: str | None,
-    base: str,
-    policy: str,
-    parameters: Sequence[str],
-    gravity: Sequence[float],
-    contact: bool | Sequence[str],
-    roots: Any,
-) -> Model:
-    _one_of("base", base, BASES)
-    _one_of("policy", policy, POLICIES)
-    names = isinstance(contact, (list, tuple, set, frozenset)) and all(isinstance(name, str) for name in contact)
-    if not isinstance(contact, bool) and not names:
-        got = f"the text {contact!r}" if isinstance(contact, str) else repr(contact)
-        raise ModelError(f"contact: expected True, False or a list of names, got {got}")
-    read = _read(data, file, base, roots)
-    description, tree, report = read.description, read.tree, read.report
-    fatal = [f for f in report.findings if f.level == "error" or (f.level == "wrong" and policy == "strict")]
-    fatal.sort(key=lambda finding: finding.level != "error")  # what cannot be read comes before what follows from it
-    if fatal or tree is None:
-        raise fatal[0].error(file, len(fatal) - 1)
-    renamed = {old: new for old, new in joint_names(description, tree).items() if old != new}
-    notes = [f"joint {old!r} is called like a link: here it is {new!r}" for old, new in renamed.items()]
-    notes += [f"line {f.line}: {f.element}: {f.message}" for f in report.findings]
-    if policy == "repair":
-        description, tree, changes = repair(description, tree, base, read.meshes.refused)
-        notes += changes
-    elif policy == "warn":
-        for finding in report.findings:
-            if finding.level == "wrong":
-                warnings.warn(str(finding.error(file)), stacklevel=4)
-    try:
-        model = assemble(
-            description,
-            tree,
-            base=base,
-            gravity=gravity,
-            parameters=parameters,
-            contact=contact,
-            meshes=read.meshes.paths,
-        )
-    except ModelError as error:
-        raise error if error.file else ModelError(str(error), file=file) from None
-    return replace(model, notes=tuple(notes), description=description)
+def _model(data: bytes, file: str | None, options: Options, roots: Any) -> Model:
+    return model_of(_read(data, file, options.base, roots), options)

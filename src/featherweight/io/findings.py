@@ -35,7 +35,7 @@ class Finding:
         text = f"{self.message}; {self.fix}" if self.fix else self.message
         if more:
             text += f" (and {more} more: `featherweight lint` lists all)"
-        return ModelError(text, file=file, line=self.line, element=self.element)
+        return ModelError(text, file=file, line=self.line or None, element=self.element)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from featherweight.io.bodies import SIMPLE
-from featherweight.io.description import Follow, LinkJoint
 from featherweight.io.findings import Report, short
 from featherweight.io.limits import FOLLOW
+from featherweight.model.description import Follow, LinkJoint, source_of
 
 SHOWN = 5  # joints of a circle that are named
 
@@ -33,10 +32,10 @@ class Following:
         """Does a follower lead, over other followers, to a joint that can be followed?"""
         if joint.mimic is None:
             return
-        where, line = f"{joint.where} <mimic>", joint.mimic.line
-        if joint.type == "fixed":
+        _, line, where = source_of(joint.mimic, joint)
+        if not joint.moves:
             self._report.add("note", line, where, "is not used: a fixed joint does not move")
-        elif joint.type not in SIMPLE:
+        elif not joint.simple:
             self._report.error(line, where, f"a {short(joint.type)} joint cannot follow another")
         else:
             way = self._way(joint)
@@ -87,6 +86,6 @@ def _longer(way: _Way, mimic: Follow) -> _Way:
 
 
 def _end(joint: LinkJoint) -> _Way:
-    if joint.type in SIMPLE:
+    if joint.simple:
         return _Way()
     return _Way(wrong=("wrong", f"joint {short(joint.name)!r} is {short(joint.type)}: it cannot be followed", ""))

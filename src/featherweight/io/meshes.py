@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PureWindowsPath
 from typing import Any
 
 from featherweight.errors import ModelError
-from featherweight.io.description import Description, Link, Shape
 from featherweight.io.findings import Report, short
 from featherweight.io.limits import FOLDERS
+from featherweight.model.description import Description
 
 MOST_CHARACTERS = 4096  # of a path that is looked for
 OUTSIDE = "leads outside the allowed folders"
@@ -61,7 +61,7 @@ def find_meshes(description: Description, folders: Folders, report: Report) -> M
     refused: set[str] = set()
     packages: set[str] = set()
     seen: set[str] = set()
-    for link, shape in _shapes(description):
+    for _, shape in description.shapes():
         name = shape.mesh
         if not name or name in seen:
             continue
@@ -70,31 +70,19 @@ def find_meshes(description: Description, folders: Folders, report: Report) -> M
             package, places = _places(name, folders)
         except ModelError as error:
             fix = "put it beside the file, or name its folder in roots"
-            report.add("wrong", shape.line, place_of(link, shape), f"the mesh {short(name)!r} {error}", fix)
+            report.add("wrong", shape.line, shape.where, f"the mesh {short(name)!r} {error}", fix)
             refused.add(name)
             continue
         path = next((place for place in places if os.path.isfile(place)), None)
         if path is not None:
             paths[name] = path
         elif places:
-            report.add("note", shape.line, place_of(link, shape), f"there is no mesh {short(name)!r}")
+            report.add("note", shape.line, shape.where, f"there is no mesh {short(name)!r}")
         elif folders.roots and package not in packages:
             packages.add(package)
             message = f"the allowed folders have no package {short(package)!r}: its meshes are not looked for"
-            report.add("note", shape.line, place_of(link, shape), message, "name its folder in roots")
+            report.add("note", shape.line, shape.where, message, "name its folder in roots")
     return Meshes(paths, frozenset(refused))
-
-
-def _shapes(description: Description) -> Iterator[tuple[Link, Shape]]:
-    for link in description.links:
-        for shape in link.shapes:
-            yield link, shape
-
-
-def place_of(link: Link, shape: Shape) -> str:
-    """How messages call the mesh of a link."""
-    own = f'<{shape.role} "{short(shape.name)}">' if shape.name else f"<{shape.role}>"
-    return f"{link.where} {own} <mesh>"
 
 
 def _places(name: str, folders: Folders) -> tuple[str, list[str]]:

@@ -12,8 +12,9 @@ from typing import Any
 from featherweight import joints
 from featherweight.errors import ModelError
 from featherweight.joints import Joint
-from featherweight.model import Builder, Frame, Inertia, JointInfo, Limits, Model, Placement, Rotor
-from featherweight.spatial import Matrix, Transform
+from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
+from featherweight.model.describe import describe
+from featherweight.model.description import LinkJoint
 
 Plain = dict[str, Any]
 OF_COORDINATES = ("armature", "damping", "friction", "stiffness", "rest")
@@ -23,32 +24,33 @@ def to_plain(model: Model) -> Plain | None:
     """The model as lists, texts and numbers; None if it has joints of other packages."""
     if any(not _is_ours(joint.kind) for joint in model.joints):
         return None
-    moving = {model.names[joint.body]: joint for joint in model.joints}
-    parts = {part.link: part for part in model.parts}
-    points = {point.name: point for point in model.contact_points}
-    calls: list[Plain] = []
-    frames = iter(model.frames.values())
-    next(frames)  # the world
-    for frame in frames:
-        call: Plain = {"name": frame.name, "parent": model.names[frame.body]}
-        if frame.name in points:
-            calls.append({"point": {**call, **_point(model, frame), "radius": points[frame.name].radius}})
-        elif frame.name in moving:
-            joint = moving[frame.name]
-            call |= {"parent": model.names[model.parent[joint.body]], "joint_name": next(frames).name}
-            call |= {"placement": _placement(model.X_tree[joint.body]), **_joint(joint)}
-            calls.append({"body": {**call, "inertia": _inertia(parts[frame.name].inertia)}})
-        elif frame.name in parts:  # a link that is fixed to a body
-            call |= {"placement": _placement(frame.X), "joint_name": next(frames).name}
-            calls.append({"body": {**call, "inertia": _inertia(parts[frame.name].inertia)}})
+    description = describe(model)
+    inertias = {part.link: part.inertia for part in model.parts}
+    calls: dict[str, Plain] = {}
+    for joint in description.joints:
+        call: Plain = {"name": joint.child, "parent": joint.parent}
+        if joint.kind is None:  # a link that is fixed to a body
+            call |= {"placement": _placement(joint.origin), "joint_name": joint.name}
         else:
-            calls.append({"frame": {**call, "placement": _placement(frame.X)}})
+            call |= {"joint_name": joint.name, "placement": _placement(joint.origin), **_joint(joint)}
+        calls[joint.child] = {"body": {**call, "inertia": _inertia(inertias[joint.child])}}
+    for point in description.points:
+        place = {"parent": point.parent, "position": list(point.position), "radius": point.radius}
+        calls[point.name] = {"point": {"name": point.name, **place}}
+    for frame in description.frames:
+        place = {"parent": frame.parent, "placement": _placement(frame.origin)}
+        calls[frame.name] = {"frame": {"name": frame.name, **place}}
+    shapes: list[Plain] = []
     for shape in model.geometry:
         facts = {"role": shape.role, "kind": shape.kind, "size": list(shape.size), "mesh": shape.mesh}
-        place = {"parent": model.names[shape.body], "placement": _placement(shape.X)}
-        calls.append({"shape": {**facts, **place, "color": list(shape.color)}})
-    gravity = [float(x) for x in model.gravity_vector]
-    return {"name": model.name, "gravity": gravity, "parameters": list(model.parameters), "calls": calls}
+        where = {"parent": model.names[shape.body], "placement": _placement(Placement.of(shape.X))}
+        shapes.append({"shape": {**facts, **where, "color": list(shape.color)}})
+    return {
+        "name": model.name,
+        "gravity": [float(x) for x in model.gravity_vector],
+        "parameters": list(model.parameters),
+        "calls": [*(calls[name] for name in model.frames if name in calls), *shapes],
+    }
 
 
 def from_plain(data: Any) -> Model:
@@ -90,32 +92,18 @@ _CALLS: dict[str, Any] = {
 }
 
 
-def _point(model: Model, frame: Frame) -> Plain:
-    """Where a contact point is: on its body, or on an earlier frame with the same axes, which it got them from."""
-    if Matrix.identity() == frame.X.E:
-        return {"position": [float(x) for x in frame.X.r]}
-    base = next(f for f in model.frames.values() if (f.body, f.X.E) == (frame.body, frame.X.E))
-    return {"parent": base.name, "position": [float(x) for x in base.X.E @ (frame.X.r - base.X.r)]}
-
-
-def _joint(joint: JointInfo) -> Plain:
-    """What a joint is and has; a follower's numbers as they were before they were seen by its leader."""
-    r = abs(joint.kind.ratio)
-    powers = {"armature": r * r, "damping": r * r, "friction": r, "stiffness": r * r}
-    numbers = {
-        name: [x / powers[name] if r and name in powers else x for x in getattr(joint, name)] for name in OF_COORDINATES
-    }
-    if not joint.independent and joint.stiffness[0]:
-        numbers["rest"] = [joint.rest[0] * joint.kind.ratio + joint.kind.offset]
+def _joint(joint: LinkJoint) -> Plain:
+    """What a joint is and has."""
     rotor = None
     if joint.rotor is not None:
-        place, axis = joint.rotor.placement or Placement(), joint.rotor.axis
+        axis = joint.rotor.axis
         axis = axis if axis is None or isinstance(axis, str) else [float(x) for x in axis]
-        rotor = [joint.rotor.gear, _inertia(joint.rotor.inertia), _placement(place.transform), axis]
-    limits = joint.limits
+        rotor = [joint.rotor.gear, _inertia(joint.rotor.inertia), _placement(joint.rotor.placement), axis]
+    limits = joint.limits or Limits()
     rows = (limits.lower, limits.upper, limits.velocity, limits.effort)
     bounds = [[x if math.isfinite(x) else None for x in row] for row in rows]  # type: ignore[union-attr]
-    return {"joint": _kind(joint.kind), "limits": bounds, "rotor": rotor, **numbers}
+    numbers = {name: list(getattr(joint, name)) for name in OF_COORDINATES}
+    return {"joint": _kind(joint.motion), "limits": bounds, "rotor": rotor, **numbers}
 
 
 def _is_ours(joint: Joint) -> bool:
@@ -154,11 +142,11 @@ def _inertia(inertia: Inertia) -> list[Any]:
     return [inertia.mass, list(inertia.com), [list(row) for row in inertia.moment_about_com]]
 
 
-def _placement(X: Transform) -> list[Any] | None:
+def _placement(placement: Any) -> list[Any] | None:
     """Position, and the rows of the rotation to the parent."""
-    if Transform.identity() == X:
+    if placement is None or placement == Placement():
         return None
-    return [[float(x) for x in X.r], [[float(x) for x in row] for row in X.E.T]]
+    return [[float(x) for x in placement.position], [[float(x) for x in row] for row in placement.rotation]]
 
 
 def _placed(data: Any) -> Placement | None:

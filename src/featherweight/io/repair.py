@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from featherweight.io.bodies import SIMPLE, Body, Least, Loads, own_moment, welded
+from featherweight.io.bodies import Body, Least, Loads, SpanningTree, own_moment, welded
 from featherweight.io.check import reason
-from featherweight.io.description import Description, Inertial, Link, LinkJoint, Origin, Tree
 from featherweight.io.findings import short
 from featherweight.io.limits import LENGTH, TINY
+from featherweight.model.description import Description, Link, LinkJoint
+from featherweight.model.spelling import Inertial, Origin
 
 MASS = 1e-3  # [kg] of a moving body that has none
 RADIUS = 1e-2  # [m] of the ball it becomes
@@ -19,14 +20,14 @@ WIDEST = 1e4  # [m]: radius of gyration of what was repaired
 
 
 def repair(
-    description: Description, tree: Tree, base: str, outside: Collection[str] = ()
-) -> tuple[Description, Tree, list[str]]:
+    description: Description, tree: SpanningTree, base: str, outside: Collection[str] = ()
+) -> tuple[Description, SpanningTree, list[str]]:
     """The description with possible bodies and without the meshes that are `outside`, and a line for each change."""
     changes: list[str] = []
     links = {link.name: _possible(_without(link, outside, changes), changes) for link in description.links}
     tree = replace(tree, root=links[tree.root.name], links=links)
     _movable(welded(tree, base), links, changes)
-    movers = {joint.name for joint in tree.joints if joint.type in SIMPLE}
+    movers = {joint.name for joint in tree.joints if joint.simple}
     joints = {joint.name: _free(joint, movers, changes) for joint in description.joints}
     tree = replace(
         tree, root=links[tree.root.name], links=links, joints=tuple(joints[joint.name] for joint in tree.joints)
@@ -79,7 +80,7 @@ def _weightless(body: Body, links: dict[str, Link], changes: list[str]) -> None:
     """The first link becomes a ball, the others nothing."""
     first = links[body.links[0][0].name]
     origin = Origin() if first.inertial is None else first.inertial.origin
-    ball = Inertial(origin, MASS, _ball(MASS), first.line)
+    ball = Inertial(origin, MASS, _ball(MASS), first.source)
     links[first.name] = replace(first, inertial=ball)
     changes.append(
         f"line {first.line}: link {first.name!r}, moved by {body.mover}, had no mass: "
@@ -113,7 +114,7 @@ def _without(link: Link, outside: Collection[str], changes: list[str]) -> Link:
 
 def _free(joint: LinkJoint, movers: set[str], changes: list[str]) -> LinkJoint:
     """A joint that follows nothing moves by itself."""
-    if joint.mimic is None or joint.type not in SIMPLE or joint.mimic.joint in movers:
+    if joint.mimic is None or not joint.simple or joint.mimic.joint in movers:
         return joint
     changes.append(f"line {joint.line}: joint {joint.name!r} followed {joint.mimic.joint!r}: now it moves by itself")
     return replace(joint, mimic=None)

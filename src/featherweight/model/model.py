@@ -15,6 +15,7 @@ from featherweight.errors import ModelError
 from featherweight.identity import Identity, identity
 from featherweight.joints import Fixed
 from featherweight.model.cache import ModelCache, once_per_model
+from featherweight.model.description import Description
 from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
 from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
 from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Part
@@ -59,7 +60,7 @@ class Model:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     geometry: tuple[Geometry, ...] = ()
     notes: tuple[str, ...] = ()  # what a file's reader changed or did not use
-    description: Any = field(default=None, repr=False)  # the file's own numbers
+    description: Description | None = field(default=None, repr=False)  # as a builder or a reader of files wrote it
     nq: int = field(init=False)  #: numbers in a configuration
     nv: int = field(init=False)  #: degrees of freedom
     independent_joints: tuple[JointInfo, ...] = field(init=False)  #: all but mimic joints, in the order of q

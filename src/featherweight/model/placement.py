@@ -97,6 +97,14 @@ class Placement:
         object.__setattr__(self, "rotation", R.lift(_clean))
         object.__setattr__(self, "position", Vector(*_three("xyz", xyz)))
 
+    @staticmethod
+    def of(X: Transform) -> Placement:
+        """That of the frame X leads to, number by number."""
+        placement = object.__new__(Placement)
+        object.__setattr__(placement, "rotation", X.E.T)
+        object.__setattr__(placement, "position", X.r)
+        return placement
+
     @property
     def transform(self) -> Transform:
         """X, from the parent's coordinates to this frame's."""

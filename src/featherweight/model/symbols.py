@@ -86,6 +86,7 @@ def with_values(model: Model, values: Mapping[Any, float]) -> Model:
         frames=frames,
         parts=tuple(_part(part, number) for part in model.parts),
         geometry=tuple(replace(shape, X=shape.X.lift(number)) for shape in model.geometry),
+        description=None,  # has the symbols
     )
 
 

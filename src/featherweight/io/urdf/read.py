@@ -1,35 +1,28 @@
-"""From XML elements to a description: what each URDF element means, and what in it is not used."""
+"""From the text of a URDF file to a description: what each element means, and what in it is not used."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import cast
 
 from featherweight.errors import ModelError
-from featherweight.io.description import (
-    Bounds,
-    Description,
-    Follow,
-    Inertial,
-    Link,
-    LinkJoint,
-    Motor,
-    Origin,
-    Shape,
-    Three,
-)
 from featherweight.io.findings import Report, name_of, short
-from featherweight.io.limits import FOLLOW, LENGTH, MASS, MOMENT, PARTS, RATIO, RESISTANCE, ROTOR
-from featherweight.io.xml import Element
+from featherweight.io.limits import FOLLOW, LARGEST, LENGTH, MASS, MOMENT, PARTS, RATIO, RESISTANCE
+from featherweight.io.urdf.transmissions import read_motors
+from featherweight.io.xml import Element, parse
+from featherweight.model.description import Description, Follow, Link, LinkJoint, Motor, Shape
+from featherweight.model.spelling import Bounds, Inertial, Origin, Source, Three
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length")}
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def read_description(root: Element, file: str | None, report: Report) -> Description:
+def read(data: bytes, file: str | None, report: Report) -> Description:
     """The whole document; findings go to the report, what is wrong is read as its default."""
+    root = parse(data, file)
     _bounded(root, file)
     where = name_of(root)
     if root.tag != "robot":
@@ -46,10 +39,10 @@ def read_description(root: Element, file: str | None, report: Report) -> Descrip
                 color = _color(material, where, report if material is child else Report())
                 if color:
                     colors.setdefault(material.attributes.get("name", ""), color)
-    motors = _motors(root, report)
-    links = tuple(_link(e, colors, report) for e in root.all("link"))
-    joints = tuple(_joint(e, motors, report) for e in root.all("joint"))
-    return Description(root.attributes.get("name", "robot"), links, joints, file)
+    motors = read_motors(root, report)
+    links = tuple(_link(e, file, colors, report) for e in root.all("link"))
+    joints = tuple(_joint(e, file, motors, report) for e in root.all("joint"))
+    return Description(root.attributes.get("name", "robot"), links, joints, Source(file, root.line, where), "URDF")
 
 
 def _bounded(root: Element, file: str | None) -> None:
@@ -102,21 +95,22 @@ def _color(material: Element, where: str, report: Report) -> tuple[float, ...]:
     return report.numbers(color, f"{where} <color>", "rgba", 4, (1.0, 1.0, 1.0, 1.0)) if color is not None else ()
 
 
-def _link(element: Element, colors: dict[str, tuple[float, ...]], report: Report) -> Link:
+def _link(element: Element, file: str | None, colors: dict[str, tuple[float, ...]], report: Report) -> Link:
     where = name_of(element)
     name = report.text(element, where, "name")
+    source = Source(file, element.line, f'<link "{short(name)}">')
     report.known(element, where, {"name"}, {"inertial", "visual", "collision"})
-    shapes = [_shape(e, where, colors, report) for e in element.children if e.tag in ("visual", "collision")]
+    shapes = [_shape(e, where, source, colors, report) for e in element.children if e.tag in ("visual", "collision")]
     inertial = _only(element, "inertial", where, report)
     return Link(
         name,
-        _inertial(inertial, where, report) if inertial is not None else None,
+        _inertial(inertial, where, source, report) if inertial is not None else None,
         tuple(s for s in shapes if s is not None),
-        element.line,
+        source,
     )
 
 
-def _inertial(element: Element, where: str, report: Report) -> Inertial:
+def _inertial(element: Element, where: str, link: Source, report: Report) -> Inertial:
     where = f"{where} <inertial>"
     before = report.errors
     report.known(element, where, set(), {"origin", "mass", "inertia"})
@@ -135,10 +129,13 @@ def _inertial(element: Element, where: str, report: Report) -> Inertial:
         needed = {"ixx", "iyy", "izz"}
         moments = tuple(report.number(inertia, place, m, None if m in needed else 0.0, MOMENT) for m in MOMENTS)
     origin = _origin(element, where, report)
-    return Inertial(origin, value, moments, element.line, report.errors > before)
+    source = Source(link.file, element.line, f"{link.element} <inertial>")
+    return Inertial(origin, value, moments, source, report.errors > before)
 
 
-def _shape(element: Element, where: str, colors: dict[str, tuple[float, ...]], report: Report) -> Shape | None:
+def _shape(
+    element: Element, where: str, link: Source, colors: dict[str, tuple[float, ...]], report: Report
+) -> Shape | None:
     where = f"{where} {name_of(element)}"
     report.known(element, where, {"name"}, {"origin", "geometry", "material"})
     geometry = _only(element, "geometry", where, report)
@@ -174,22 +171,16 @@ def _shape(element: Element, where: str, colors: dict[str, tuple[float, ...]], r
     report.known(body, place, attributes, set())
     if body.tag != "mesh" and any(x < 0 for x in size):
         report.error(body.line, place, f"a size is negative: {' '.join(map(str, size))}")
-    return Shape(
-        element.tag,
-        _origin(element, where, report),
-        body.tag,
-        size,
-        mesh,
-        color,
-        element.attributes.get("name", ""),
-        name,
-        body.line,
-    )
+    own = element.attributes.get("name", "")
+    called = f'{link.element} <{element.tag} "{short(own)}">' if own else f"{link.element} <{element.tag}>"
+    source = Source(link.file, body.line, f"{called} <{body.tag}>")
+    return Shape(element.tag, _origin(element, where, report), body.tag, size, mesh, color, own, name, source)
 
 
-def _joint(element: Element, motors: dict[str, Motor], report: Report) -> LinkJoint:
+def _joint(element: Element, file: str | None, motors: dict[str, Motor], report: Report) -> LinkJoint:
     where = name_of(element)
     name, kind = report.text(element, where, "name"), report.text(element, where, "type")
+    source = Source(file, element.line, f'<joint "{short(name)}">')
     if kind and kind not in TYPES:
         report.error(element.line, where, f"type {short(kind)!r} is unknown", f"expected one of {', '.join(TYPES)}")
     used = {"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"}
@@ -220,9 +211,9 @@ def _joint(element: Element, motors: dict[str, Motor], report: Report) -> LinkJo
         _limit(element, where, kind, report),
         damping,
         friction,
-        _mimic(element, where, report),
+        _mimic(element, where, source, report),
         motors.get(name),
-        element.line,
+        source,
     )
 
 
@@ -285,10 +276,16 @@ def _limit(joint: Element, where: str, kind: str, report: Report) -> Bounds | No
             return Bounds(effort=bounds.effort, velocity=bounds.velocity)
         if bounds.lower is None and bounds.upper is None:
             report.add("note", element.line, place, "lower and upper are not given: they are 0, the joint cannot move")
-    return bounds
+    return _unbounded(bounds)
 
 
-def _mimic(joint: Element, where: str, report: Report) -> Follow | None:
+def _unbounded(bounds: Bounds) -> Bounds:
+    """The largest number that is read stands for infinity, which URDF cannot write."""
+    large = {name: math.copysign(math.inf, x) for name, x in vars(bounds).items() if x and abs(x) >= LARGEST}
+    return replace(bounds, **large) if large else bounds
+
+
+def _mimic(joint: Element, where: str, source: Source, report: Report) -> Follow | None:
     element = _only(joint, "mimic", where, report)
     if element is None:
         return None
@@ -297,50 +294,5 @@ def _mimic(joint: Element, where: str, report: Report) -> Follow | None:
     leader = report.text(element, place, "joint")
     ratio = report.number(element, place, "multiplier", 1.0, FOLLOW)
     offset = report.number(element, place, "offset", 0.0, RATIO)
-    return Follow(leader, ratio, offset, element.line) if leader else None
-
-
-def _motors(root: Element, report: Report) -> dict[str, Motor]:
-    """Reduction and rotor inertia of each joint from its transmission; other things in them are noted as unused."""
-    motors: dict[str, Motor] = {}
-    joints = {joint.attributes.get("name", "") for joint in root.all("joint")}
-    for element in root.all("transmission"):
-        where = name_of(element)
-        report.known(element, where, {"name", "type"}, {"joint", "actuator", "type"})
-        for kind in element.all("type"):
-            report.known(kind, f"{where} <type>", set(), set(), text=True)
-        ends = [element.all(tag) for tag in ("joint", "actuator")]
-        if [len(end) for end in ends] != [1, 1]:
-            report.add("note", element.line, where, "is not used: only one joint with one actuator is understood")
-            continue
-        name = ends[0][0].attributes.get("name", "")
-        if name not in joints:
-            report.add("note", element.line, where, f"is not used: there is no joint {short(name)!r}")
-        elif name in motors:
-            report.add("note", element.line, where, f"is not used: joint {short(name)!r} has a transmission already")
-        else:
-            motors[name] = _motor(element, where, report)
-    return motors
-
-
-def _motor(element: Element, where: str, report: Report) -> Motor:
-    """What a transmission with one joint and one actuator says."""
-    names = {"mechanicalReduction": "reduction", "rotorInertia": "inertia", "motorInertia": "inertia"}
-    numbers: dict[str, float] = {}
-    for end in (*element.all("actuator"), *element.all("joint")):
-        place = f"{where} {name_of(end)}"
-        report.known(end, place, {"name"}, {*names, "hardwareInterface"})
-        for child in end.children:
-            if child.tag not in names:
-                continue
-            report.known(child, f"{place} <{child.tag}>", set(), set(), text=True)
-            if names[child.tag] in numbers:
-                report.add("note", child.line, f"{place} <{child.tag}>", "is not used: it is there already")
-                continue
-            value = Element(child.tag, {child.tag: child.text}, child.line)
-            most = RATIO if names[child.tag] == "reduction" else ROTOR
-            numbers[names[child.tag]] = report.number(value, f"{where} <{child.tag}>", child.tag, None, most)
-    if numbers.get("inertia", 0.0) < 0:
-        report.error(element.line, where, f"rotor inertia: expected 0 or more, got {numbers['inertia']:g}")
-        numbers["inertia"] = 0.0
-    return Motor(**numbers)
+    source = Source(source.file, element.line, f"{source.element} <mimic>")
+    return Follow(leader, ratio, offset, source) if leader else None

@@ -1,0 +1,211 @@
+"""From a description to a model: checked, repaired as a policy says, with contact points of its shapes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from featherweight.compiler import uncollected
+from featherweight.errors import ModelError
+from featherweight.io.bodies import SpanningTree
+from featherweight.io.check import check_physics, check_structure, check_unused, reason
+from featherweight.io.contact_points import contact_points, new_name
+from featherweight.io.findings import Finding, Report
+from featherweight.io.meshes import Folders, Meshes, allowed_folders, find_meshes
+from featherweight.io.repair import repair
+from featherweight.model.assembly import assemble
+from featherweight.model.description import Description, Link, LinkJoint, Shape
+from featherweight.model.model import Model
+from featherweight.model.spelling import forget
+
+POLICIES = ("strict", "repair", "warn")
+BASES = ("fixed", "free")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a caller asks for, checked: see `load`."""
+
+    base: str
+    policy: str
+    parameters: Sequence[str]
+    gravity: Sequence[float]
+    contact: bool | Sequence[str]
+
+    def __post_init__(self) -> None:
+        one_of("base", self.base, BASES)
+        one_of("policy", self.policy, POLICIES)
+        contact = self.contact
+        names = isinstance(contact, (list, tuple, set, frozenset)) and all(isinstance(name, str) for name in contact)
+        if not isinstance(contact, bool) and not names:
+            got = f"the text {contact!r}" if isinstance(contact, str) else repr(contact)
+            raise ModelError(f"contact: expected True, False or a list of names, got {got}")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A description, what is found in it, and, if it is one, its tree."""
+
+    description: Description
+    tree: SpanningTree | None
+    meshes: Meshes
+    report: Report
+
+
+def build(
+    description: Description,
+    *,
+    findings: Iterable[Finding] = (),
+    base: str = "fixed",
+    policy: str = "strict",
+    parameters: Sequence[str] = (),
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    contact: bool | Sequence[str] = True,
+    roots: Sequence[str | os.PathLike[str]] = (),
+) -> Model:
+    """The model of a description, from whatever file it was read: checked like a URDF file.
+
+    Args:
+        description: links and joints that make one tree.
+        findings: what its reader found; those of level "error" are raised.
+        base, policy, parameters, gravity, contact, roots: as for `load`.
+
+    Raises:
+        ModelError: with file, line and element of what is wrong, as far as the description knows them.
+    """
+    if not isinstance(description, Description):
+        raise TypeError(f"description: expected a featherweight Description, got {type(description).__name__}")
+    options = Options(base, policy, parameters, gravity, contact)
+    if all(link.name != "world" for link in description.links) and any(j.parent == "world" for j in description.joints):
+        description = replace(description, links=(Link("world"), *description.links))
+    report = Report()
+    for finding in findings:
+        report.add(finding.level, finding.line, finding.element, finding.message, finding.fix)
+    folders = allowed_folders(roots, description.file)
+    with one_file():
+        return uncollected(_built, description, folders, report, options)
+
+
+def _built(description: Description, folders: Folders, report: Report, options: Options) -> Model:
+    return model_of(check(description, options.base, folders, report), options)
+
+
+@contextlib.contextmanager
+def one_file() -> Iterator[None]:
+    """While a file is read: what is computed of its parts is kept until the end, and no longer."""
+    try:
+        yield
+    finally:
+        forget()
+        reason.cache_clear()
+
+
+def one_of(name: str, value: Any, expected: tuple[str, ...]) -> None:
+    """ModelError if a text is none of those expected."""
+    if value not in expected:
+        raise ModelError(f"{name}: expected one of {', '.join(expected)}, got {value!r}")
+
+
+def check(description: Description, base: str, folders: Folders, report: Report) -> Checked:
+    """Everything that is wrong with or not used of a description, by line."""
+    tree = check_structure(description, report)
+    if tree is not None:
+        check_physics(tree, base, report)
+    check_unused(description, report)
+    meshes = find_meshes(description, folders, report)
+    report.findings.sort(key=lambda finding: finding.line)
+    return Checked(description, tree, meshes, report)
+
+
+def model_of(checked: Checked, options: Options) -> Model:
+    """The model, if nothing forbids it. Warnings are for whoever called `build` or `load`."""
+    description, tree, report, policy = checked.description, checked.tree, checked.report, options.policy
+    fatal = [f for f in report.findings if f.level == "error" or (f.level == "wrong" and policy == "strict")]
+    fatal.sort(key=lambda finding: finding.level != "error")  # what cannot be read comes before what follows from it
+    if fatal or tree is None:
+        raise fatal[0].error(description.file, len(fatal) - 1)
+    notes = [f"line {f.line}: {f.element}: {f.message}" for f in report.findings]
+    if policy == "repair":
+        description, tree, changes = repair(description, tree, options.base, checked.meshes.refused)
+        notes += changes
+    elif policy == "warn":
+        for finding in report.findings:
+            if finding.level == "wrong":
+                warnings.warn(str(finding.error(description.file)), stacklevel=5)
+    try:
+        whole, renamed = _assembled(description, tree, options, checked.meshes.paths)
+        model = assemble(whole, gravity=options.gravity, policy="accept", parameters=options.parameters)
+    except ModelError as error:
+        raise error if error.file else ModelError(str(error), file=description.file) from None
+    told = (*renamed, *(note.removeprefix("line 0: ") for note in notes))  # what has no file has no lines
+    return replace(model, notes=told, description=description)
+
+
+def _assembled(
+    description: Description, tree: SpanningTree, options: Options, paths: Mapping[str, str]
+) -> tuple[Description, list[str]]:
+    """The description as `assemble` wants it: joints depth first, the root's too, contact points, one space of names.
+    And a note for each joint whose name is another there."""
+    root = tree.root.name
+    links = {link.name for link in description.links}
+    things = (*description.links, *tree.joints, *description.frames, *description.points)
+    taken = {"world", *(thing.name for thing in things)}
+    world = new_name("world_link", taken) if root == "world" and options.base == "free" else "world"
+    names = _joint_names(links, tree)
+    taken |= set(names.values())
+    leaders = {joint.name for joint in tree.joints if joint.simple}
+    joints = [_renamed(joint, names, leaders, world) for joint in tree.joints]
+    if root != world:
+        kind = "floating" if options.base == "free" else "fixed"
+        joints.insert(0, LinkJoint(new_name("root_joint", set(taken)), kind, "world", root, None))
+    frames = list(description.frames)
+    points = [*description.points, *contact_points(description, options.contact, taken)]
+    if world != "world":
+        joints[0] = replace(joints[0], child=world)
+        frames = [replace(frame, parent=world) if frame.parent == "world" else frame for frame in frames]
+        points = [replace(point, parent=world) if point.parent == "world" else point for point in points]
+    whole = replace(
+        description,
+        links=tuple(_found(link, paths, world) for link in description.links),
+        joints=tuple(joints),
+        frames=tuple(frames),
+        points=tuple(points),
+    )
+    return whole, [f"joint {a!r} is called like a link: here it is {b!r}" for a, b in names.items() if a != b]
+
+
+def _joint_names(links: set[str], tree: SpanningTree) -> dict[str, str]:
+    """Names of the joints in the model: links and joints share one space of names there, so a joint that is called
+    like a link gets a longer name."""
+    taken = links | {joint.name for joint in tree.joints}
+    return {
+        joint.name: new_name(f"{joint.name}_joint", taken) if joint.name in links else joint.name
+        for joint in tree.joints
+    }
+
+
+def _renamed(joint: LinkJoint, names: Mapping[str, str], leaders: set[str], world: str) -> LinkJoint:
+    """A joint with the names of the model; it moves by itself if nothing is there to follow."""
+    changes: dict[str, Any] = {}
+    if names[joint.name] != joint.name:
+        changes["name"] = names[joint.name]
+    if joint.parent == "world" != world:
+        changes["parent"] = world
+    if joint.mimic is not None:
+        leader = joint.mimic.joint
+        changes["mimic"] = replace(joint.mimic, joint=names[leader]) if leader in leaders else None
+    return replace(joint, **changes) if changes else joint
+
+
+def _found(link: Link, paths: Mapping[str, str], world: str) -> Link:
+    """A link with the files of its meshes, and the name of the model."""
+    shapes: tuple[Shape, ...] = link.shapes
+    if any(shape.mesh in paths for shape in shapes):
+        shapes = tuple(replace(s, path=paths[s.mesh]) if s.mesh in paths else s for s in shapes)
+    if shapes is link.shapes and not link.name == "world" != world:
+        return link
+    return replace(link, name=world if link.name == "world" else link.name, shapes=shapes)

@@ -1,0 +1,286 @@
+"""From the pieces of a description to a model: each is checked as it is added, parents before children."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from featherweight.errors import ModelError
+from featherweight.joints import Joint, Mimic
+from featherweight.model.coordinates import in_place
+from featherweight.model.description import TYPES, Description, Link, LinkFrame, LinkJoint, LinkPoint, Shape
+from featherweight.model.inertia import Inertia, impossible
+from featherweight.model.model import Model
+from featherweight.model.parameters import declared
+from featherweight.model.pieces import ContactPoint, Frame, Geometry, JointInfo, Part
+from featherweight.model.placement import Placement, numbers_or_symbols, plain, real_numbers
+from featherweight.model.properties import Limits, Rotor, per_coordinate
+from featherweight.model.spelling import Bounds, Inertial, Origin
+from featherweight.model.symbols import is_symbolic
+from featherweight.spatial import RigidInertia, Transform, Vector
+
+POLICIES = ("strict", "warn", "accept")  # for inertias that no body can have: raise, warn, accept silently
+SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}  # numbers in a size
+
+
+def assemble(
+    description: Description,
+    *,
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    policy: str = "strict",
+    parameters: Sequence[str] = (),
+) -> Model:
+    """The model of a description whose joints stand parents first and lead from the world to every link.
+
+    All names share one space here; `featherweight.io.build` takes any description, and makes one like that.
+    """
+    _check_names(description)
+    assembly = Assembly(description.name, gravity, policy)
+    links = {link.name: link for link in description.links}
+    fixed: tuple[LinkFrame | LinkPoint, ...] = (*description.frames, *description.points)
+    waiting = {thing.name: thing for thing in fixed}
+    for joint in description.joints:
+        _add_fixed(assembly, joint.parent, waiting)  # it may hang on a frame
+        assembly.add_link(links[joint.child], joint)
+    for thing in fixed:
+        _add_fixed(assembly, thing.name, waiting)
+    for owner, shape in description.shapes():
+        assembly.add_shape(owner, shape)
+    return assembly.model(parameters, description)
+
+
+def _check_names(description: Description) -> None:
+    """ModelError if a name is used twice, or a link has no joint."""
+    things = (*description.links, *description.joints, *description.frames, *description.points)
+    name, count = Counter(thing.name for thing in things).most_common(1)[0] if things else ("", 1)
+    if count > 1:
+        raise ModelError(f"the name {name!r} is used already; names must be unique")
+    loose = {link.name for link in description.links} - {"world"} ^ {joint.child for joint in description.joints}
+    if loose:
+        raise ModelError(f"link {min(loose)!r}: expected a link, and one joint whose child it is")
+
+
+def _add_fixed(assembly: Assembly, name: str, waiting: dict[str, Any]) -> None:
+    """A frame or point that waits to be added, after those that it is fixed to."""
+    chain: list[LinkFrame | LinkPoint] = []
+    while name in waiting:
+        chain.append(waiting.pop(name))
+        name = chain[-1].parent
+    for thing in reversed(chain):
+        if isinstance(thing, LinkFrame):
+            assembly.add_frame(thing)
+        else:
+            assembly.add_point(thing)
+
+
+class Assembly:
+    """Bodies, frames, contact points and shapes of a model that grows."""
+
+    def __init__(self, name: str, gravity: Sequence[float], policy: str) -> None:
+        if policy not in POLICIES:
+            raise ModelError(f"policy: expected one of {', '.join(POLICIES)}, got {policy!r}")
+        if not isinstance(name, str):
+            raise ModelError(f"name: expected text, got {name!r}")
+        self.name = name
+        self.gravity = Vector(*numbers_or_symbols("gravity", gravity, (3,)).tolist())
+        self.policy = policy
+        self.names = ["world"]
+        self.parent = [-1]
+        self.joints: list[JointInfo] = []
+        self.X_tree = [Transform.identity()]
+        self.inertias = [RigidInertia.zero()]
+        self.frames = {"world": Frame("world", 0, Transform.identity())}
+        self.points: list[ContactPoint] = []
+        self.parts: list[Part] = []
+        self.geometry: list[Geometry] = []
+
+    def add_link(self, link: Link, joint: LinkJoint) -> None:
+        """A link and the joint it hangs on. Links on fixed joints are merged with their parents."""
+        name, what = link.name, f"body {link.name!r}"
+        kind = _kind(what, joint)
+        base = self._frame(f"{what}: parent", joint.parent)
+        X = _placed(what, joint.origin) @ base.X
+        if not isinstance(link.inertial, (Inertial, type(None))):
+            raise ModelError(f"{what}: inertia: expected featherweight.Inertia, got {type(link.inertial).__name__}")
+        inertia = None if link.inertial is None else link.inertial.inertia
+        own = inertia or Inertia.zero()
+        rigid = own.rigid
+        self._new_name("body", name)
+        if inertia is not None and (is_symbolic(inertia.mass) or inertia.mass > 0):
+            self._check(name, inertia)
+        if not isinstance(joint.name, str) or not joint.name:
+            raise ModelError(f"{what}: joint_name: expected a name, got {joint.name!r}")
+        if joint.name == name or joint.name in self.frames:
+            raise ModelError(f"{what}: the joint's name {joint.name!r} is used already; give joint_name=")
+
+        if kind.nq == kind.nv == 0:
+            self.inertias[base.body] += rigid.seen_through(X)
+            self.parts.append(Part(name, base.body, X, own))
+            self._add_frames((name, joint.name), base.body, X)
+            return
+        info = self._joint(what, kind, joint, base)
+        self.joints.append(info)
+        self.names.append(name)
+        self.parent.append(base.body)
+        self.X_tree.append(X)
+        self.inertias.append(rigid)
+        self.parts.append(Part(name, info.body, Transform.identity(), own))
+        self._add_frames((name, joint.name), info.body, Transform.identity())
+
+    def _joint(self, what: str, kind: Joint, joint: LinkJoint, base: Frame) -> JointInfo:
+        """The joint with its properties, checked. Adds its rotor to the parent."""
+        rotor = joint.rotor
+        if not isinstance(joint.limits, (Limits, Bounds, type(None))):
+            raise ModelError(f"{what}: limits: expected featherweight.Limits, got {type(joint.limits).__name__}")
+        if not isinstance(rotor, (Rotor, type(None))):
+            raise ModelError(f"{what}: rotor: expected featherweight.Rotor, got {type(rotor).__name__}")
+        limits = limits_of(joint).of(what, kind)
+        given = {
+            "armature": joint.armature if joint.motor is None else joint.motor.armature,
+            "damping": joint.damping,
+            "friction": joint.friction,
+            "stiffness": joint.stiffness,
+        }
+        numbers = {n: per_coordinate(f"{what}: {n}", value, kind.nv) for n, value in given.items()}
+        rest = tuple(kind.neutral().tolist()) if joint.rest is None else joint.rest
+        rests = per_coordinate(f"{what}: rest", rest, kind.nq, signed=True)
+        if kind.orientation is not None and is_symbolic(rests):
+            raise ModelError(f"{what}: rest: expected numbers for a quaternion, got {joint.rest!r}")
+        reason = kind.explain(np.array(rests))
+        if reason is not None:
+            raise ModelError(f"{what}: rest: {reason}")
+        rotor_inertia, spin = 0.0, None
+        if rotor is not None:
+            J, axis = rotor.spin(what, kind)
+            X = (rotor.placement or Placement()).transform @ base.X
+            self.inertias[base.body] += rotor.inertia.rigid.seen_through(X)
+            self.parts.append(Part(f"{joint.name}.rotor", base.body, X, rotor.inertia))
+            rotor_inertia = rotor.gear**2 * J
+            if base.body > 0:  # the world does not turn
+                spin = X.E.transposed_times(axis) * (rotor.gear * J)
+        nowhere = slice(0, 0)  # known when all joints are
+        return JointInfo(
+            joint.name, kind, len(self.names), nowhere, nowhere, limits, **numbers, rest=rests,
+            rotor=rotor, rotor_inertia=rotor_inertia, spin=spin,
+        )  # fmt: skip
+
+    def add_frame(self, frame: LinkFrame) -> None:
+        """A frame that is fixed to a link or to another frame."""
+        what = f"frame {frame.name!r}"
+        base = self._frame(f"{what}: parent", frame.parent)
+        X = _placed(what, frame.origin) @ base.X
+        self._new_name("frame", frame.name)
+        self._add_frames((frame.name,), base.body, X)
+
+    def add_point(self, point: LinkPoint) -> None:
+        """A contact point."""
+        what = f"contact point {point.name!r}"
+        base = self._frame(f"{what}: parent", point.parent)
+        size = float(real_numbers(f"{what}: radius", point.radius, ()))
+        if size < 0:
+            raise ModelError(f"{what}: radius: expected 0 or more, got {size:g}")
+        real_numbers(f"{what}: position", point.position, (3,))
+        X = Placement(point.position).transform @ base.X
+        self._new_name("contact point", point.name)
+        self._add_frames((point.name,), base.body, X)
+        self.points.append(ContactPoint(point.name, base.body, tuple(X.r), size))
+
+    def add_shape(self, parent: str, shape: Shape) -> None:
+        """A shape of a link or frame."""
+        known = isinstance(parent, str) and parent in self.frames
+        usual = known and shape.role in ("visual", "collision") and plain(shape.size)
+        usual = usual and SHAPES.get(shape.kind) == len(shape.size)
+        usual = usual and isinstance(shape.origin, (Origin, Placement, type(None)))
+        what = "" if usual else f"geometry of {parent!r}"  # names may be long, and shapes many
+        base = self._frame(what, parent)
+        if shape.role not in ("visual", "collision") or shape.kind not in SHAPES:
+            expected = f"a visual or collision {', '.join(SHAPES)}"
+            raise ModelError(f"{what}: expected {expected}, got {shape.role!r} {shape.kind!r}")
+        size = tuple(shape.size)
+        if not usual:
+            size = tuple(real_numbers(f"{what}: size", shape.size, (SHAPES[shape.kind],)).tolist())
+        X = _placed(what, shape.origin) @ base.X
+        color = tuple(map(float, shape.color))
+        self.geometry.append(
+            Geometry(parent, base.body, shape.role, shape.kind, size, X, shape.mesh, color, shape.path)
+        )
+
+    def model(self, parameters: Sequence[str], description: Description) -> Model:
+        """The frozen model, after the last checks."""
+        for name, inertia in zip(self.names[1:], self.inertias[1:], strict=True):
+            if not is_symbolic(inertia.m) and not inertia.m > 0:
+                self._check(name, inertia)
+        model = Model(
+            name=self.name,
+            names=tuple(self.names),
+            parent=tuple(self.parent),
+            joints=in_place(self.joints, self.names),
+            X_tree=tuple(self.X_tree),
+            inertias=tuple(self.inertias),
+            gravity_vector=self.gravity,
+            frames=self.frames,
+            contact_points=tuple(self.points),
+            parts=tuple(self.parts),
+            geometry=tuple(self.geometry),
+            description=description,
+        )
+        return replace(model, parameters=declared(model, parameters)) if parameters else model
+
+    def _check(self, name: str, inertia: Inertia | RigidInertia) -> None:
+        """Refuse an inertia that no body can have, or warn, by the policy."""
+        reason = None if self.policy == "accept" else impossible(inertia)
+        if reason is not None:
+            text = f"body {name!r}: {reason}"
+            if self.policy == "strict":
+                raise ModelError(f'{text}; correct it, or pass policy="warn" to Builder to take it as it is')
+            warnings.warn(text, stacklevel=4)
+
+    def _frame(self, what: str, name: Any) -> Frame:
+        frame = self.frames.get(name) if isinstance(name, str) else None
+        if frame is None:
+            near = difflib.get_close_matches(str(name), self.frames, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "add the parent first"
+            raise ModelError(f"{what}: there is no body or frame {name!r}; {hint}")
+        return frame
+
+    def _new_name(self, what: str, name: Any) -> None:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"{what}: expected a name, got {name!r}")
+        if name in self.frames:
+            raise ModelError(f"{what} {name!r}: the name is used already; names must be unique")
+
+    def _add_frames(self, names: tuple[str, ...], body: int, X: Transform) -> None:
+        self.frames.update({name: Frame(name, body, X) for name in names})
+
+
+def _kind(what: str, joint: LinkJoint) -> Joint:
+    """The joint of Python; one that follows another is a mimic joint."""
+    if joint.kind is None and joint.type not in TYPES:
+        raise ModelError(f"{what}: type {joint.type!r} is unknown; expected one of {', '.join(TYPES)}, or a kind")
+    kind = joint.motion
+    if not isinstance(kind, Joint) or not hasattr(kind, "nq"):
+        raise ModelError(f"{what}: joint: expected one of featherweight.joints, got {kind!r}")
+    if joint.mimic is None or joint.kind is not None or not kind.nv:
+        return kind
+    return Mimic(kind, joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
+
+
+def limits_of(joint: LinkJoint) -> Limits:
+    """Of a joint as it is described."""
+    if isinstance(joint.limits, Bounds):
+        return joint.limits.limits(joint.type in ("revolute", "prismatic"))
+    return joint.limits or Limits()
+
+
+def _placed(what: str, origin: Any) -> Transform:
+    if origin is None:
+        return Transform.identity()
+    if not isinstance(origin, (Origin, Placement)):
+        raise ModelError(f"{what}: placement: expected featherweight.Placement, got {type(origin).__name__}")
+    return origin.transform

@@ -1,0 +1,86 @@
+"""A model as a description: what `assemble` makes the same model of, to the last bit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+
+from featherweight.model.description import Description, Link, LinkFrame, LinkJoint, LinkPoint, Shape
+from featherweight.model.model import Model
+from featherweight.model.pieces import Frame, JointInfo, Part
+from featherweight.model.placement import Placement
+from featherweight.model.spelling import Inertial
+from featherweight.spatial import Matrix, Transform
+
+
+def describe(model: Model) -> Description:
+    """Links in their order, each fixed to the body it is part of, shapes too; numbers of followers are their own."""
+    shapes: dict[str, list[Shape]] = defaultdict(list)
+    for g in model.geometry:
+        shape = Shape(g.role, _placement(g.X), g.kind, g.size, g.mesh, g.color, path=g.path)
+        shapes[model.names[g.body]].append(shape)
+    links = [Link("world", None, tuple(shapes["world"]))] if shapes["world"] else []
+    joints, frames, points = [], [], []
+    parts = {part.link: part for part in model.parts}
+    moving = {model.names[joint.body]: joint for joint in model.joints}
+    radii = {point.name: point.radius for point in model.contact_points}
+    rest = iter(model.frames.values())
+    next(rest)  # the world
+    for frame in rest:
+        name, parent = frame.name, model.names[frame.body]
+        if name in radii:
+            points.append(_point(model, frame, radii[name]))
+        elif name not in parts:
+            frames.append(LinkFrame(name, parent, _placement(frame.X)))
+        else:
+            links.append(Link(name, Inertial.of(parts[name].inertia), tuple(shapes[name])))
+            own = next(rest).name  # the joint's frame follows its link's
+            if name in moving:
+                joints.append(_joint(model, moving[name], name, parts))
+            else:
+                joints.append(LinkJoint(own, "fixed", parent, name, _placement(frame.X)))
+    return Description(model.name, tuple(links), tuple(joints), frames=tuple(frames), points=tuple(points))
+
+
+def _joint(model: Model, joint: JointInfo, child: str, parts: Mapping[str, Part]) -> LinkJoint:
+    """A follower's numbers as they were before they were seen by its leader; the rotor where it is on the parent."""
+    r = abs(joint.kind.ratio)
+    felt = {"armature": r * r, "damping": r * r, "friction": r, "stiffness": r * r}
+    numbers = {name: tuple(x / scale if r else x for x in getattr(joint, name)) for name, scale in felt.items()}
+    rest = joint.rest
+    if not joint.independent and joint.stiffness[0]:
+        rest = (joint.rest[0] * joint.kind.ratio + joint.kind.offset,)
+    rotor = joint.rotor
+    if rotor is not None:
+        X = parts[f"{joint.name}.rotor"].X
+        if (rotor.placement or Placement()).transform != X:  # that was on a frame of the parent
+            rotor = replace(rotor, placement=Placement.of(X))
+    return LinkJoint(
+        joint.name,
+        type(joint.kind).__name__.lower(),
+        model.names[model.parent[joint.body]],
+        child,
+        _placement(model.X_tree[joint.body]),
+        limits=joint.limits,
+        armature=numbers["armature"],
+        damping=numbers["damping"],
+        friction=numbers["friction"],
+        stiffness=numbers["stiffness"],
+        rest=rest,
+        rotor=rotor,
+        kind=joint.kind,
+    )
+
+
+def _point(model: Model, frame: Frame, radius: float) -> LinkPoint:
+    """Where a contact point is: on its body, or on an earlier frame with the same axes, which it got them from."""
+    if Matrix.identity() == frame.X.E:
+        return LinkPoint(frame.name, model.names[frame.body], tuple(map(float, frame.X.r)), radius)
+    base = next(f for f in model.frames.values() if (f.body, f.X.E) == (frame.body, frame.X.E))
+    position = base.X.E @ (frame.X.r - base.X.r)
+    return LinkPoint(frame.name, base.name, tuple(map(float, position)), radius)
+
+
+def _placement(X: Transform) -> Placement | None:
+    return None if Transform.identity() == X else Placement.of(X)
