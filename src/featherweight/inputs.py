@@ -30,9 +30,11 @@ class Numbers:
     scalars it gives these instead.
     """
 
-    def __init__(self, scalars: Iterable[Any] | None = None) -> None:
+    def __init__(self, scalars: Iterable[Any] | None = None, tables: Iterable[Any] = ()) -> None:
         self.values: list[float] = []
+        self.tables: list[np.ndarray] = []
         self._scalars = None if scalars is None else iter(scalars)
+        self._tables = iter(tables)
 
     def number(self, x: Any) -> Any:
         """A number that is an input whatever it is."""
@@ -53,6 +55,11 @@ class Numbers:
     def direction(self, xs: Sequence[Any]) -> tuple[Any, ...]:
         """Components of a direction or rotation: 0, 1 and -1 are structure, for they cost nothing."""
         return tuple(_real(x) + 0.0 if _real(x) in (0.0, 1.0, -1.0) else self.number(x) for x in xs)
+
+    def table(self, values: np.ndarray) -> Any:
+        """Many numbers, shape (n,), that are read by `scalar.lookup`; how many they are is structure."""
+        self.tables.append(np.ascontiguousarray(values, dtype=float))
+        return (INPUT, len(values)) if self._scalars is None else next(self._tables)
 
     def end(self) -> None:
         """Raise RuntimeError if not all scalars were taken."""

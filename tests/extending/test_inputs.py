@@ -80,6 +80,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]] = {
     "hills": (
         {"contact": HILLS},
         {
+            "heights": {"contact": Impulse(Heightfield(((0.0, 0.05), (0.1, -0.2)), 0.7, (-0.3, -0.4)))},
             "spacing": {"contact": Impulse(Heightfield(((0.0, 0.1), (0.05, -0.1)), 0.9, (-0.3, -0.4)))},
             "origin": {"contact": Impulse(Heightfield(((0.0, 0.1), (0.05, -0.1)), 0.7, (-0.1, -0.4)))},
         },

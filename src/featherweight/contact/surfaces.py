@@ -170,6 +170,8 @@ class Heightfield(Surface):
     heights: Any = ((0.0, 0.0), (0.0, 0.0))
     spacing: float = 1.0
     origin: Sequence[float] = (0.0, 0.0)
+    shape: tuple[int, ...] = field(init=False, repr=False)
+    table: Any = field(init=False, repr=False)  # the heights, one row after the other
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -181,6 +183,8 @@ class Heightfield(Surface):
             raise ValueError(f"Heightfield: heights: expected finite numbers, got {heights[bad]} at {bad}")
         heights.flags.writeable = False
         object.__setattr__(self, "heights", heights)
+        object.__setattr__(self, "shape", heights.shape)
+        object.__setattr__(self, "table", heights.ravel())
         if not 0 < self.spacing < math.inf:
             raise ValueError(f"Heightfield: spacing: expected a length > 0 [m], got {self.spacing!r}")
         object.__setattr__(self, "origin", _numbers("Heightfield: origin", self.origin, 2))
@@ -189,15 +193,16 @@ class Heightfield(Surface):
         new = super().over(numbers)
         if _is_changed(self, Heightfield):
             return new
-        return with_fields(new, spacing=numbers.number(self.spacing), origin=tuple(map(numbers.number, self.origin)))
+        spacing, origin = numbers.number(self.spacing), tuple(map(numbers.number, self.origin))
+        return with_fields(new, heights=None, table=numbers.table(self.table), spacing=spacing, origin=origin)
 
     def height(self, p: Vector) -> tuple[Any, Vector]:
-        nx, ny = self.heights.shape
+        nx, ny = self.shape
         x, y = ((a - o) / self.spacing for a, o in zip(p[:2], self.origin, strict=True))
         row, column = _cell(x, nx), _cell(y, ny)
         u, w = (minimum(maximum(a - k, 0.0), 1.0) for a, k in ((x, row), (y, column)))
         corner = row * float(ny) + column
-        a, b, c, d = (lookup(self.heights.ravel(), corner + k) for k in (0.0, float(ny), 1.0, ny + 1.0))
+        a, b, c, d = (lookup(self.table, corner + k) for k in (0.0, float(ny), 1.0, ny + 1.0))
         ground = a + u * (b - a) + w * ((c - a) + u * (d - c - b + a))
         slope_x = ((b - a) + w * (d - c - b + a)) / self.spacing
         slope_y = ((c - a) + u * (d - c - b + a)) / self.spacing

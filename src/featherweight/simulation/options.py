@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from featherweight.constraints import Constraint, JointLimit
 from featherweight.contact import ContactModel
 from featherweight.forces import ForceElement
@@ -34,22 +36,27 @@ class StepOptions:
     forces: tuple[ForceElement, ...] = ()
     constraints: tuple[Constraint, ...] = ()
 
-    def over(self, scalars: Iterable[Any]) -> StepOptions:
-        """The same over other scalars, in place of the numbers that are inputs."""
-        numbers = Numbers(scalars)
+    def over(self, scalars: Iterable[Any], tables: Iterable[Any] = ()) -> StepOptions:
+        """The same over other scalars, in place of the numbers and tables that are inputs."""
+        numbers = Numbers(scalars, tables)
         new = self._over(numbers)
         numbers.end()
         return new
 
-    @cached_property
+    @property
     def numbers(self) -> list[float]:
         """The numbers that are inputs."""
-        return self._structure[1]
+        return self._structure[1].values
+
+    @property
+    def tables(self) -> list[np.ndarray]:
+        """The tables of numbers that are inputs, each of shape (n,)."""
+        return self._structure[1].tables
 
     @cached_property
-    def _structure(self) -> tuple[StepOptions, list[float]]:
+    def _structure(self) -> tuple[StepOptions, Numbers]:
         numbers = Numbers()
-        return self._over(numbers), numbers.values
+        return self._over(numbers), numbers
 
     def _over(self, numbers: Numbers) -> StepOptions:
         return StepOptions(

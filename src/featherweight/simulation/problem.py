@@ -108,6 +108,7 @@ def problem(
     constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
     if options.numbers:
         constants.append(np.array([options.numbers], dtype=float))
+    constants += [table[None] for table in options.tables]
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])

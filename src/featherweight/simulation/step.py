@@ -78,6 +78,9 @@ def constants_of(model: Model, options: StepOptions) -> list[Argument]:
     constants = [Argument("dt", (), ""), *(Argument(p.name, p.shape, "") for p in model.parameters.values())]
     if options.numbers:
         constants.append(Argument("numbers", (len(options.numbers),), "n"))
+    constants += [
+        Argument(f"table {k}", table.shape, "n", read_by_index=True) for k, table in enumerate(options.tables)
+    ]
     if options.control is not None:
         constants.append(Argument("p", options.control.parameters.shape[-1:], "m"))
     return constants
@@ -93,7 +96,8 @@ def _make(model: Model, options: StepOptions) -> Loop:
         names = [a.name for a in (*carry, *forces, *constants)]
         x = dict(zip(names, scalars, strict=True))
         tree = model.over(lift, mark, {n: x[n] for n in model.parameters})
-        after, recorded = _step(model, tree, options.over(x.get("numbers", ())), x)
+        tables = [x[f"table {k}"] for k, _ in enumerate(options.tables)]
+        after, recorded = _step(model, tree, options.over(x.get("numbers", ()), tables), x)
         if unknown := set(recorded) - set(records):
             raise ValueError(f"records: expected names among {', '.join(records)}, got {', '.join(sorted(unknown))}")
         return [*(after[a.name] for a in carry), *(_recorded(recorded, n, shape) for n, shape in records.items())], 0
