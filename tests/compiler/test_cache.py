@@ -14,6 +14,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler.native import cache
+from featherweight.compiler.runtime import code
 from featherweight.dynamics.functions import FORWARD_DYNAMICS, INVERSE_DYNAMICS
 
 Q, V, TAU = np.array([0.3, -0.7]), np.array([1.0, 2.0]), np.array([0.5, -0.5])
@@ -36,7 +37,9 @@ def use(monkeypatch, directory):
 
 
 def compute(model=None):
-    """Acceleration by a kernel that is new in this process, and whether its code came from the cache."""
+    """Acceleration by a kernel that is made as in a new process, and whether its code came from the cache."""
+    code._recent.clear()
+    code._loaded.clear()
     kernel = FORWARD_DYNAMICS._make(model or fw.robots.chain(2), ())
     (a,) = kernel(Q, V, TAU)
     return a.tobytes(), kernel.code(1).from_cache
@@ -64,9 +67,13 @@ def contents(directory):
     return {path.name: path.read_bytes() for path in Path(directory).iterdir()}
 
 
-def only_entry(directory):
-    (path,) = Path(directory).iterdir()
-    return path
+def entries(directory):
+    """The two of a kernel: machine code, and the numbers that are bound to it."""
+    return sorted(Path(directory).iterdir(), key=lambda path: not has_code(path))
+
+
+def has_code(path):
+    return bool(cache.read(path.name)[1])
 
 
 @posix
@@ -78,7 +85,7 @@ def test_the_directory_and_its_entries_are_private(tmp_path, monkeypatch):
     finally:
         os.umask(before)
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
-    assert stat.S_IMODE(only_entry(directory).stat().st_mode) == 0o600
+    assert [stat.S_IMODE(entry.stat().st_mode) for entry in entries(directory)] == [0o600] * 2
 
 
 def test_the_second_kernel_is_loaded_and_gives_the_same_bits(tmp_path, monkeypatch):
@@ -105,7 +112,7 @@ def test_two_processes_write_the_same_names_and_bytes(tmp_path):
     for run in runs:
         output(run)
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
-    assert len(contents(tmp_path / "1")) == 3  # the kernel, the support module, the entry point
+    assert len(contents(tmp_path / "1")) == 4  # code and numbers of the kernel, the support module, the entry point
 
 
 def test_four_processes_at_once_leave_only_whole_entries(tmp_path, monkeypatch):
@@ -113,7 +120,7 @@ def test_four_processes_at_once_leave_only_whole_entries(tmp_path, monkeypatch):
     assert [output(run)[1] for run in runs] == [RIGHT.hex()] * 4
     use(monkeypatch, tmp_path / "cache")
     names = list(contents(tmp_path / "cache"))
-    assert len(names) == 3  # the kernel, the support module, the entry point
+    assert len(names) == 4  # code and numbers of the kernel, the support module, the entry point
     assert None not in map(cache.read, names)
     assert compute() == (RIGHT, True)
 
@@ -184,12 +191,28 @@ def damages(data):
 def test_damaged_entries_are_compiled_anew_and_replaced(tmp_path, monkeypatch):
     directory = use(monkeypatch, tmp_path / "cache")
     compute()
-    whole = only_entry(directory).read_bytes()
-    for damaged in damages(whole):
-        only_entry(directory).write_bytes(damaged)
-        assert compute() == (RIGHT, False)
-        assert only_entry(directory).read_bytes() == whole
-        assert compute() == (RIGHT, True)
+    for entry in entries(directory):
+        whole = entry.read_bytes()
+        found = not has_code(entry)  # numbers are traced anew, and find their code
+        for damaged in damages(whole):
+            entry.write_bytes(damaged)
+            assert compute() == (RIGHT, found)
+            assert entry.read_bytes() == whole
+            monkeypatch.setattr("featherweight.compiler.runtime.kernel.Graph", None)
+            assert compute() == (RIGHT, True)
+            monkeypatch.undo()
+            use(monkeypatch, directory)
+
+
+def test_code_that_is_gone_is_compiled_anew_for_its_numbers(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    compute()
+    whole = contents(directory)
+    for entry in entries(directory):
+        found = not has_code(entry)
+        entry.unlink()
+        assert compute() == (RIGHT, found)
+        assert contents(directory) == whole
 
 
 def test_damaged_or_missing_shared_modules_are_compiled_anew_and_replaced(tmp_path, monkeypatch):
@@ -197,9 +220,9 @@ def test_damaged_or_missing_shared_modules_are_compiled_anew_and_replaced(tmp_pa
     run."""
     directory = use(monkeypatch, tmp_path / "cache")
     compute()
-    kernel = only_entry(directory)
+    kernel = set(entries(directory))
     assert output(process(directory)) == ["True", RIGHT.hex()]
-    shared = set(directory.iterdir()) - {kernel}
+    shared = set(directory.iterdir()) - kernel
     assert len(shared) == 2
     whole = contents(directory)
     for damage in (lambda data: b"", lambda data: data[:-100], lambda data: data[:-100] + bytes(100)):
@@ -217,15 +240,15 @@ def test_damaged_or_missing_shared_modules_are_compiled_anew_and_replaced(tmp_pa
 def test_entries_that_are_links_or_open_to_others_are_not_loaded(tmp_path, monkeypatch):
     directory = use(monkeypatch, tmp_path / "cache")
     compute()
-    entry = only_entry(directory)
-    entry.chmod(0o660)
-    assert compute() == (RIGHT, False)
-    assert stat.S_IMODE(entry.stat().st_mode) == 0o600
-    entry.rename(tmp_path / "elsewhere")
-    entry.symlink_to(tmp_path / "elsewhere")
-    assert compute() == (RIGHT, False)
-    assert not entry.is_symlink()
-    assert compute() == (RIGHT, True)
+    for entry, found in zip(entries(directory), (False, True), strict=True):
+        entry.chmod(0o660)
+        assert compute() == (RIGHT, found)
+        assert stat.S_IMODE(entry.stat().st_mode) == 0o600
+        entry.rename(tmp_path / "elsewhere")
+        entry.symlink_to(tmp_path / "elsewhere")
+        assert compute() == (RIGHT, found)
+        assert not entry.is_symlink()
+        assert compute() == (RIGHT, True)
 
 
 @posix
@@ -262,6 +285,7 @@ def test_other_numbers_robots_quantities_and_widths_are_other_entries(tmp_path, 
     models = [
         fw.robots.chain(2),
         fw.robots.chain(2, mass=1.25),
+        fw.robots.chain(2, mass=np.nextafter(1.25, 2)),
         fw.robots.chain(2, length=np.nextafter(1.5, 2)),
         fw.robots.double_pendulum(),
         fw.Builder(gravity=(0, 0, -1.62))
@@ -270,11 +294,18 @@ def test_other_numbers_robots_quantities_and_widths_are_other_entries(tmp_path, 
         .build(),
     ]
     results = {compute(model)[0] for model in models}
-    assert len(contents(directory)) == len(models)
     assert len(results) == len(models)
+
+    def kinds():
+        found = [has_code(path) for path in directory.iterdir()]
+        return found.count(True), found.count(False)
+
+    codes, numbers = kinds()
+    assert numbers == len(models)
+    assert codes == len(models) - 2  # two chains differ in mass alone, two in length
     INVERSE_DYNAMICS._make(models[0], ())(Q, V, TAU)
     FORWARD_DYNAMICS._make(models[0], ())([Q, Q], V, TAU)
-    assert len(contents(directory)) == len(models) + 2
+    assert kinds() == (codes + 2, numbers + 2)
 
 
 def test_a_joint_of_another_package_is_cached_by_what_was_traced(tmp_path, monkeypatch):
@@ -339,6 +370,16 @@ def test_old_entries_are_dropped_when_there_are_too_many(tmp_path, monkeypatch):
     assert 4 <= len(contents(directory)) <= 8
     assert cache.read(f"{19:064x}") == ({"number": 19}, [b"co", b"de"])
     assert cache.read(f"{0:064x}") is None
+
+
+def test_code_outlives_the_numbers_that_refer_to_it(tmp_path, monkeypatch):
+    directory = use(monkeypatch, tmp_path / "cache")
+    monkeypatch.setattr(cache, "MOST_ENTRIES", 8)
+    monkeypatch.setattr(cache, "SELDOM", 1)
+    for k in range(20):
+        compute(fw.robots.chain(2, mass=2.0 + k))
+        assert len([path for path in directory.iterdir() if has_code(path)]) == 1
+    assert 4 <= len(contents(directory)) <= 8
 
 
 def test_keys_do_not_depend_on_where_the_texts_are_cut():

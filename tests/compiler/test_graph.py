@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from featherweight.compiler import Condition, Graph, Node
-from featherweight.scalar import cos, maximum, sin, sqrt, where
+from featherweight.scalar import cos, exp, maximum, sin, sqrt, where
 
 
 def traced(n=3):
@@ -112,10 +112,27 @@ def test_constants_of_the_model_fold_into_a_new_constant():
     assert {op for op in g.op if op not in ("input", "constant")} == {"table"}
 
 
-def test_known_functions_of_constants_are_numbers():
+def test_known_functions_of_literals_are_numbers():
     g, *_ = traced()
-    a = g.model_constant(0.7)
+    a = g.constant(0.7)
     assert (sin(a), cos(a), sqrt(a)) == (math.sin(0.7), math.cos(0.7), math.sqrt(0.7))
+
+
+def test_known_functions_of_the_models_numbers_are_among_these():
+    """They are not part of the structure; but where one is 0 or ±1."""
+    structures = set()
+    for x in (0.7, 0.8):
+        g, q, *_ = traced()
+        a = g.model_constant(x)
+        made = [sin(a), cos(a), sqrt(a), exp(a), sin(a)]
+        assert [y.value() for y in made] == [math.sin(x), math.cos(x), math.sqrt(x), np.exp(x), math.sin(x)]
+        assert made[0] is made[4]
+        structures.add((g.structure(), [(q * y).id for y in made][-1]))
+    assert len(structures) == 1
+    g, *_ = traced()
+    a = g.model_constant(1e-200)
+    assert cos(a) == 1.0
+    assert isinstance(cos(a), float)
 
 
 @pytest.mark.parametrize("scalar", [np.float64(2.5), np.float32(2.5), np.int64(3), np.array(2.5)[()]])

@@ -15,13 +15,13 @@ import pytest
 
 from featherweight.compiler import Argument, Kernel, compiling
 from featherweight.compiler.native import library
+from featherweight.compiler.runtime import code
 from featherweight.compiler.runtime.pool import Pool, Team
 
 PART = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
-FOLDER = Path(library.__file__).parent
-WITH_STATE = {
-    str(FOLDER / f"{n}.py") for n in ("lock", "kernel", "code", "library", "pages", "owners", "target", "shared")
-}
+FOLDERS = Path(library.__file__).parent, Path(code.__file__).parent
+NAMES = ("lock", "kernel", "code", "library", "pages", "owners", "target", "shared")
+WITH_STATE = {str(path) for name in NAMES for path in (folder / f"{name}.py" for folder in FOLDERS) if path.exists()}
 
 
 class Interrupt(BaseException):
@@ -78,7 +78,9 @@ def test_a_batch_ends_when_nobody_writes_any_more(signals: int) -> None:
 
 
 def kernel() -> Kernel:
-    """Twice a number, not kept on disk."""
+    """Twice a number, by code that nobody has."""
+    code._recent.clear()
+    code._loaded.clear()
     return Kernel(
         "test", [Argument("x", (1,), "n")], [(1,)], lambda scalars, *_: ([[2.0 * scalars[0][0]]], 0), lambda _: ""
     )
@@ -128,7 +130,8 @@ def pages_add_up() -> bool:
     return owned == sum(sum(region.used) for region in pages._regions)
 
 
-def test_interrupts_while_compiling_leave_nothing_behind() -> None:
+def test_interrupts_while_compiling_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEATHERWEIGHT_CACHE", "off")
     kernel()([1.0])  # what is loaded once
     moments = interrupted(lambda: kernel()([1.0]), at=0)
     assert moments > 50

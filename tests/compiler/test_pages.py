@@ -138,9 +138,10 @@ def test_sessions_of_llvm_are_closed_when_their_last_library_is_gone() -> None:
 
 
 AT_THE_LIMIT = """
-import ctypes, sys
+import ctypes, gc, sys
 import numpy as np
 import featherweight as fw
+from featherweight.compiler.runtime import code
 from featherweight.compiler.native.target import Target
 
 libc = ctypes.CDLL(None)
@@ -148,11 +149,21 @@ libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 if sys.argv[1] == "LLVM":
     Target.has_own_linker = False
+
+def robot(k):
+    "With a literal of its own: other numbers of the model would share the code."
+    class Geared(fw.joints.Revolute):
+        def subspace(self, q):
+            return tuple(s * (2.0 + k) for s in super().subspace(q))
+    return fw.Builder().add_body("a", joint=Geared("y"), inertia=fw.Inertia.point(1, (0, 0, 1))).build()
+
 x = np.array([0.1])
 first = fw.robots.pendulum()
 right = fw.forward_dynamics(first, x, x, x)
-for k in range(60 if sys.argv[2] == "loaded" else 0):  # so that they are in the cache
-    fw.forward_dynamics(fw.robots.pendulum(mass=2.0 + k), x, x, x)
+for k in range(90 if sys.argv[2] == "loaded" else 0):  # so that they are in the cache
+    fw.forward_dynamics(robot(k), x, x, x)
+gc.collect()
+code._recent.clear()  # all are loaded again
 limit = int(open("/proc/sys/vm/max_map_count").read())
 room = limit - sum(1 for _ in open("/proc/self/maps")) - 60
 for k in range(room):
@@ -160,8 +171,8 @@ for k in range(room):
         break
 models = []
 try:
-    for k in range(60):
-        models.append(fw.robots.pendulum(mass=2.0 + k))
+    for k in range(90):
+        models.append(robot(k))
         fw.forward_dynamics(models[-1], x, x, x)
 except MemoryError as error:
     print(error)

@@ -8,6 +8,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler import Kernel
+from featherweight.compiler.native.target import host
 from featherweight.contact import Box, Heightfield, Impulse, Plane, Sphere, SpringDamper
 from featherweight.integrators import RK4, SemiImplicit, Variational
 from featherweight.simulation.options import StepOptions
@@ -171,6 +172,84 @@ def test_equal_robots_share_keys(base):
     again = robot()
     ask_everything(again)
     assert programs(again) == base
+
+
+# numbers alone: no 0 or ±1 comes or goes
+NUMBERS = {
+    "gravity": (0.0, 0.0, -1.6),
+    "mass": 1.5,
+    "com": (0.2, 0.0, 0.3),
+    "moment": (0.11, 0.21, 0.26),
+    "placement": fw.Placement((0.0, 0.0, 0.7)),
+    "axis": (0.0, 0.8, 0.6),
+    "pitch": 0.2,
+    "ratio": -3.0,
+    "offset": 0.2,
+    "limits": fw.Limits(-1.2, 1.3, 3.0, 4.5),
+    "armature": 0.02,
+    "damping": 0.2,
+    "friction": 0.3,
+    "stiffness": 4.0,
+    "rest": 0.4,
+    "gear": 7.0,
+    "rotor": 0.002,
+    "rotor_axis": (0.0, 0.8, 0.6),
+    "point": (0.0, 0.0, -0.4),
+    "radius": 0.03,
+    "tool": fw.Placement((0.3, 0.0, 0.0)),
+    "part": fw.Placement((0.0, 0.2, 0.0)),
+    "name": "other robot",
+}
+START = {"mass": 1.2, "limits": fw.Limits(-1.1, 1.2, 3.0, 4.0), "axis": (0.0, 0.6, 0.8), "rotor_axis": (0.0, 0.6, 0.8)}
+ACTING = {
+    "semi-implicit": StepOptions(SemiImplicit(), limits=True),
+    "rk4": StepOptions(RK4(), watched=True),
+    "variational": StepOptions(Variational()),
+    "impulses": StepOptions(SemiImplicit(), contact=Impulse(dry_friction="rows"), limits=True),
+    "springs": StepOptions(RK4(), contact=SpringDamper()),
+}
+
+
+def traces(model):
+    """What of every kernel shapes code, and its numbers; contact points by their body."""
+    ask_everything(model)
+    kernels = {str(key): kernel for key, kernel in model.cache.kernels.items() if isinstance(kernel, Kernel)}
+    kernels |= {name: step_loop(model, options).kernel for name, options in ACTING.items()}
+    place = str(tuple(model.contact_points[0].position))
+    return {key.replace(place, "foot"): kernel for key, kernel in kernels.items()}
+
+
+@pytest.fixture(scope="module")
+def start():
+    return traces(robot(**START))
+
+
+@pytest.mark.parametrize("what", NUMBERS)
+def test_other_numbers_have_the_same_structure(what, start):
+    """So they share machine code: that of one robot is that of the other, but for what it is bound to."""
+    changed = traces(robot(**{**START, what: NUMBERS[what]}))
+    assert list(changed) == list(start)
+    for key, kernel in changed.items():
+        assert kernel.traced().structure == start[key].traced().structure, key
+    differing = [key for key, kernel in changed.items() if kernel.traced().table != start[key].traced().table]
+    assert differing or what in ("name",)
+
+
+def test_what_is_emitted_follows_from_the_structure(start):
+    everything = {what: x for what, x in NUMBERS.items() if what != "tool"}
+    changed = traces(robot(**everything))
+    for key, kernel in changed.items():
+        assert kernel.traced().structure == start[key].traced().structure, key
+        assert kernel.traced().table != start[key].traced().table
+        texts = {k.module(1, host()).text for k in (kernel, start[key])}
+        numbers = {tuple(k.plan.numbers) for k in (kernel, start[key])}
+        literals = {repr(k.plan.literals) for k in (kernel, start[key])}
+        assert (len(texts), len(numbers), len(literals)) == (1, 1, 1), key
+
+
+def test_numbers_that_are_bound_are_finite(start):
+    for key, kernel in start.items():
+        assert np.isfinite(kernel.traced().table).all(), key
 
 
 FLAT = ((0.0, 0.0), (0.0, 0.0))

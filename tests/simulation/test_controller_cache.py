@@ -1,4 +1,4 @@
-"""Loops with controllers are kept on disk under what was traced: a change of any number is another entry."""
+"""Loops with controllers are kept on disk under what was traced: a change of any number in one is another entry."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.compiler.runtime import code
 from featherweight.integrators import SemiImplicit
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.step import step_loop
@@ -36,12 +37,16 @@ print(loop.code(1).from_cache, run.q.tobytes().hex())
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: Any) -> Path:
+    code._recent.clear()
+    code._loaded.clear()
     monkeypatch.setenv("FEATHERWEIGHT_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 def run(control: fw.simulation.Compiled | None, model: fw.Model = MODEL, **options: Any) -> tuple[bytes, bool]:
-    """Forces and states, and whether the loop came from the disk."""
+    """Forces and states, and whether the code of the loop, made as in a new process, came from the disk."""
+    code._recent.clear()
+    code._loaded.clear()
     steps = fw.rollout(model, Q, V, steps=5, dt=1e-3, control=control, **options)
     loops = model.cache.kernels if control is None else control.loops[model]
     (loop,) = (loop for key, loop in loops.items() if key[0] == "loop")
@@ -92,10 +97,16 @@ def test_another_constant_operation_order_or_branch_is_another_entry() -> None:
     assert all(run(fw.compiled(function))[1] for function in functions)
 
 
-def test_what_stands_around_a_controller_is_in_the_key_too() -> None:
-    assert not run(damper(0.5))[1]
-    assert not run(damper(0.5), fw.robots.double_pendulum(mass2=1.5))[1]
-    assert not run(damper(0.5), fw.robots.double_pendulum(gravity=9.8))[1]
+def test_what_stands_around_a_controller_is_in_the_key_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, found = run(damper(0.5))
+    assert not found
+    for other in (fw.robots.double_pendulum(mass2=1.5), fw.robots.double_pendulum(gravity=9.8)):
+        data, found = run(damper(0.5), other)
+        assert found == (other.gravity_vector != MODEL.gravity_vector)  # a mass that was 1 is structure
+        with monkeypatch.context() as switched_off:
+            switched_off.setenv("FEATHERWEIGHT_CACHE", "off")
+            assert run(damper(0.5), other) == (data, False)
+        assert data != first
     assert not run(damper(0.5), integrator="rk4")[1]
     assert not run(damper(0.5), actuators=fw.actuators.DCMotor(6.0, 0.05, 0.173, 24.0, 3.0))[1]
     assert not run(fw.compiled(lambda t, q, v, x, p: (-0.5 * v, x), state=[0.0]))[1]

@@ -7,8 +7,8 @@ g / h. Beyond its end it recovers with β (depth - slop), v_max at most.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,11 @@ class Limit:
     lower: float
     upper: float
     joint: str
+
+    def over(self, lift: Callable[[float], Any]) -> Limit:
+        """With ends over another scalar; one that is not there stays infinite."""
+        lower, upper = (end if math.isinf(end) else lift(end) for end in (self.lower, self.upper))
+        return replace(self, lower=lower, upper=upper)
 
     def is_beyond(self, x: Any) -> Any:
         """Whether a coordinate is beyond its end, by more than rounding."""
@@ -70,7 +75,8 @@ class JointLimit(Constraint):
 
     def _block(self, limit: Limit, at: Situation) -> Block:
         d, h, per_h = limit.dof, at.h, 1.0 / at.h
-        lower, upper = (_lifted(at.tree.lift, end) for end in (limit.lower, limit.upper))
+        ends = limit.over(at.tree.lift)
+        lower, upper = ends.lower, ends.upper
         x, speed = at.q[limit.coordinate], at.v[d]
         pushed = self._pushed(limit, at)
 
@@ -106,10 +112,6 @@ class JointLimit(Constraint):
         if not at.moved:
             return 0.0
         return at.start.v[limit.dof] - (at.q[limit.coordinate] - at.start.q[limit.coordinate]) * (1.0 / at.h)
-
-
-def _lifted(lift: Any, end: float) -> Any:
-    return end if math.isinf(end) else lift(end)
 
 
 @once_per_model

@@ -48,17 +48,17 @@ def candidates(ground: Ground, at: Kinematics) -> list[ContactCandidate]:
     for k, point in enumerate(at.model.contact_points):
         tree.mark()
         X = at.pose[point.body]
-        place = Vector(*point.position).lift(tree.lift)
+        place, radius = Vector(*point.position).lift(tree.lift), tree.lift(point.radius)
         center = X.r + X.E.transposed_times(place)
         for surface in ground.surfaces:
             height, n = surface.height(center)
-            lowest = place - (X.E @ n) * point.radius if point.radius else place
+            lowest = place - (X.E @ n) * radius if point.radius else place
             found.append(
                 ContactCandidate(
                     k, point.body,
                     friction if surface.friction is None else surface.friction,
                     ground.restitution if surface.restitution is None else surface.restitution,
-                    height - point.radius, frame(n), lowest, X,
+                    height - radius, frame(n), lowest, X,
                 )
             )  # fmt: skip
     return found

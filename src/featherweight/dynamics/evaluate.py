@@ -90,7 +90,6 @@ class Quantity:
             explain,
             self.chunk_limit,
             fingerprint=whole.everywhere,
-            by_trace=True,
         )
 
 

@@ -150,7 +150,7 @@ def _step(
     if "memory" in x:
         new["memory"] = tree.chosen(still, [*chain(*after.memory.elements), *after.memory.constraints], x["memory"])
     if options.watched:
-        passed = _passed(model, new["q"], clock, x["passed"])
+        passed = _passed(model, tree, new["q"], clock, x["passed"])
         new["passed"] = tree.chosen(still, passed, x["passed"])
     if options.control is not None:
         new["x"] = tree.chosen(still, x_after, x["x"])
@@ -196,11 +196,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST)
 
 
-def _passed(model: Model, q: Sequence[Any], clock: Sequence[Any], before: Sequence[Any]) -> list[Any]:
+def _passed(model: Model, tree: Tree, q: Sequence[Any], clock: Sequence[Any], before: Sequence[Any]) -> list[Any]:
     """Number of the first step that ended beyond a limit, and which limit it was; -1 if none has."""
     step, which = before
     for k, limit in enumerate(limits_of(model)):
-        first = (step < 0) & limit.is_beyond(q[limit.coordinate])
+        first = (step < 0) & limit.over(tree.lift).is_beyond(q[limit.coordinate])
         step, which = where(first, clock[0] - 1.0, step), where(first, float(k), which)
     return [step, which]
 

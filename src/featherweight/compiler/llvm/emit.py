@@ -36,7 +36,7 @@ def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int]
     names: dict[tuple, str] = {}
     calls: list[str] = []
     places: list[int] = []
-    constants: list[float] = []
+    number = plan.first_number(lanes.width)  # where the next chunk finds its numbers [bytes]
     for k, step in enumerate(plan.steps):
         if isinstance(step, Elementary):
             calls.append(_elementary_call(plan, step, lanes))
@@ -49,20 +49,21 @@ def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int]
         own += [plan.base[source] + first for source, first in step.targets]
         functions = bound if any(operation[0] == "lookup" for operation in step.code) else free
         if uses[signature] == 1:
-            functions.append(_Function(step, lanes, plan.lookups, plan, own).text(f"@chunk{k}"))
+            functions.append(_Function(step, lanes, plan.lookups, plan, own, number).text(f"@chunk{k}"))
             calls.append(f"call void @chunk{k}(ptr %ws)")
+            number += 8 * len(step.constants)
             continue
         if signature not in names:
             names[signature] = f"@shared{k}"
             functions.append(_Function(step, lanes, plan.lookups).text(names[signature]))
-        calls.append(
+        calls += [
+            f"%numbers{k} = getelementptr i8, ptr %ws, i64 {number}",
             f"call void {names[signature]}(ptr %ws, ptr getelementptr (i64, ptr @places, i64 {len(places)}), "
-            f"ptr getelementptr (double, ptr @constants, i64 {len(constants)}))"
-        )
+            f"ptr %numbers{k})",
+        ]
         places += [lanes.bytes * (plan.base[source] + k) for source, k in step.sources] + [lanes.bytes * b for b in own]
-        constants += step.constants
+        number += 8 * len(step.constants)
 
-    scalar = Lanes(1)
     counters = [
         f"%turns{step.repeat.number} = alloca i64"
         for step in plan.steps
@@ -71,7 +72,6 @@ def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int]
     body = "\n  ".join([*counters, *_spread(calls, fetch, offsets)])
     tables = [
         _table("@places", "i64", [str(p) for p in places]),
-        _table("@constants", "double", [scalar.literal(c) for c in constants]),
         *(
             _table(f"@arguments{level}", "i64", [str(lanes.bytes * slot) for slot in slots])
             for level, slots in plan.argument_slots.items()
@@ -128,13 +128,20 @@ def _elementary_call(plan: Plan, step: Elementary, lanes: Lanes) -> str:
 
 
 class _Function:
-    """One chunk as a function: fixed places and literal constants if it is called once (`plan` and its
-    own places are given), places and constants from tables if it is shared."""
+    """One chunk as a function: everything at fixed places of the workspace if it is called once (`plan`, its
+    own places and that of its numbers are given), places from a table and a pointer to its numbers if it is shared."""
 
     def __init__(
-        self, chunk: Chunk, lanes: Lanes, lookups: list[bytes], plan: Plan | None = None, own: Sequence[int] = ()
+        self,
+        chunk: Chunk,
+        lanes: Lanes,
+        lookups: list[bytes],
+        plan: Plan | None = None,
+        own: Sequence[int] = (),
+        number: int = 0,
     ) -> None:
         self.chunk, self.lanes, self.lookups, self.plan, self.own = chunk, lanes, lookups, plan, own
+        self.number = number
         self.lines: list[str] = []
         self.loaded: dict[tuple, str] = {}
         self.is_bool = [OPERATIONS[op[0]].gives == "c" for op in chunk.code]
@@ -150,7 +157,7 @@ class _Function:
                 self._store(ready, *self.chunk.stores[ready])
         parameters = "ptr noalias %ws"
         if self.plan is None:
-            parameters += ", ptr noalias %places, ptr noalias %constants"
+            parameters += ", ptr noalias %places, ptr noalias %numbers"
         body = "\n  ".join([*self._block_pointers(), *self.lines])
         return f"define internal void {name}({parameters}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
 
@@ -180,8 +187,6 @@ class _Function:
             return f"%v{ref[1]}"
         if kind == "literal":
             return self.lanes.literal(struct.unpack("<d", ref[1])[0])
-        if kind == "table" and self.plan is not None:
-            return self.lanes.literal(self.chunk.constants[ref[1]])
         if ref not in self.loaded:
             name = self.loaded[ref] = f"%x{len(self.loaded)}"
             if kind == "table":
@@ -193,7 +198,8 @@ class _Function:
     def _load_constant(self, name: str, k: int) -> None:
         T, w = self.lanes.real, self.lanes.width
         scalar = name if w == 1 else f"{name}s"
-        self.lines.append(f"{name}p = getelementptr double, ptr %constants, i64 {k}")
+        base = "%numbers" if self.plan is None else "%ws"
+        self.lines.append(f"{name}p = getelementptr i8, ptr {base}, i64 {self.number + 8 * k}")
         self.lines.append(f"{scalar} = load double, ptr {name}p, !alias.scope !2")
         if w > 1:
             self.lines.append(f"{name}i = insertelement {T} poison, double {scalar}, i32 0")

@@ -1,9 +1,9 @@
 """The object cache: compiled code on disk, private to its user, checked before it is loaded.
 
-A key is a hash of everything the code follows from: what is computed and all its numbers, the text
-of this package, the machine, the compiler's version. So nothing can be stale: a change of any of
-them is another key, and a hit needs no tracing. What depends on a user's code is traced first: its
-key has the trace in place of the numbers. `FEATHERWEIGHT_CACHE` names another directory, or `off`.
+A key is a hash of everything the entry follows from, and of the text of this package, the machine, the compiler's
+version. So nothing can be stale: a change of any of them is another key. Machine code follows from the structure of a
+trace. What the numbers of a robot are for it, and which code that is, follows from what is computed and all fields of
+the robot: if that entry is there, nothing is traced. `FEATHERWEIGHT_CACHE` names another directory, or `off`.
 
 An entry is `MAGIC`, a SHA-256 of its name and of all that follows, a line of JSON (facts, sizes of the object files),
 the object files. What is not whole, stands under another name, is no ordinary file or is not the user's alone is as
@@ -27,8 +27,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-MAGIC = b"featherweight object 4\n"
-MOST_ENTRIES = 5000  # of 20 kB, mostly
+MAGIC = b"featherweight object 5\n"
+MOST_ENTRIES = 10_000  # of 20 kB or, numbers alone, of 2 kB, mostly
 MOST_MB = 512.0  # of all entries, where FEATHERWEIGHT_CACHE_MB does not say otherwise
 SELDOM = 64  # writes of a process from one look at all entries to the next: there may be thousands
 PART = 1 / 16  # of the most bytes: a process that has written so many looks at once
@@ -96,6 +96,14 @@ def _bytes(path: Path) -> bytes:
         if status.st_size > _most_bytes(os.environ.get("FEATHERWEIGHT_CACHE_MB")):
             raise OSError(f"{path} is larger than the whole cache may be")
         return file.read(status.st_size)
+
+
+def touch(name: str) -> None:
+    """Make an entry the youngest, if it is there: others that are about to be written refer to it."""
+    directory = _directory(os.environ.get("FEATHERWEIGHT_CACHE"))
+    if directory is not None:
+        with contextlib.suppress(OSError):
+            os.utime(directory / name, follow_symlinks=False)
 
 
 def _digest(name: str, payload: bytes) -> bytes:

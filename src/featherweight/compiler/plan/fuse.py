@@ -44,7 +44,7 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
     wanted = [o for o in outputs if not isinstance(o, float)]
     order = live(op, args, wanted)
     spines = _spines(graph, order, _inner(graph, order, wanted))
-    program = Program(graph.table, scope_of=graph.scope_of, parent=graph.parent, lookups=graph.lookups)
+    program = Program(scope_of=graph.scope_of, parent=graph.parent, lookups=graph.lookups)
     new: dict[int, int] = {}
     for i in order:
         if op[i] in LEAVES:

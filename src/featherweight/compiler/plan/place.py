@@ -18,6 +18,7 @@ from featherweight.compiler.plan.slots import Slots
 from featherweight.compiler.plan.steps import Chunk, Elementary, Source, Step, Turn
 from featherweight.compiler.trace.operations import CONSTANTS, operands
 
+LINE = 64  # bytes of a cache line
 ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on whole vectors
 
 
@@ -41,7 +42,8 @@ class Plan:
 
     steps: list[Step]
     base: dict[Source, int]  # first slot of every block
-    literals: list[float]  # values of the literal block, written once
+    literals: list[float | int]  # the literal block, written once: values, or places in the table of the trace
+    numbers: list[int]  # places in the table of the trace, in the order in which the chunks take them
     size: int  # slots in all
     outputs: list[int]  # slot of every output entry
     argument_slots: dict[int, list[int]]  # slots of the arguments of each elementary level
@@ -54,10 +56,14 @@ class Plan:
         """Of one state, in operations: computing, and moving the results, which takes four times as long."""
         return self.operations + 4 * len(self.outputs)
 
+    def first_number(self, width: int) -> int:
+        """Where the numbers begin in a workspace for so many lanes, behind its slots [bytes]."""
+        return -(-8 * width * self.size // LINE) * LINE
+
     @property
     def zero(self) -> int | None:
         """The slot that holds +0 for good, if there is one."""
-        signs = [(x, copysign(1.0, x)) for x in self.literals]
+        signs = [isinstance(x, float) and (x, copysign(1.0, x)) for x in self.literals]
         return self.base["literal",] + signs.index((0.0, 1.0)) if (0.0, 1.0) in signs else None
 
 
@@ -78,7 +84,7 @@ class _Layout:
         self.in_place = in_place(program, steps, self.loops, self.reads, outputs, self._replaced(carried))
         self.where: dict[int, tuple[Source, int]] = {}  # block and index of every value that crosses
         self.base: dict[Source, int] = {}
-        self.literals: dict[str, int] = {}  # by their hexadecimal text: 0 and -0 are two
+        self.literals: dict[str | int, int] = {}  # by place in the table, or hexadecimal text: 0 and -0 are two
         self.top = 0
 
     def plan(self) -> Plan:
@@ -101,7 +107,8 @@ class _Layout:
         return Plan(
             steps=self.steps,
             base=self.base,
-            literals=[float.fromhex(text) for text in self.literals],
+            literals=[float.fromhex(x) if isinstance(x, str) else x for x in self.literals],
+            numbers=[k for step in self.steps if isinstance(step, Chunk) for k in step.constants],
             size=self.top,
             outputs=[self._slot(place) for place in places],
             argument_slots={
@@ -203,8 +210,9 @@ class _Layout:
             op, args = self.program.op[value], self.program.args[value]
             if op not in CONSTANTS:
                 return self.where[value]
-            value = self.program.table[args[0]] if op == "table" else struct.unpack("<d", args[0])[0]
-        return ("literal",), self.literals.setdefault(float(value).hex(), len(self.literals))
+            value = args[0] if op == "table" else struct.unpack("<d", args[0])[0]
+        key = value.hex() if isinstance(value, float) else value
+        return ("literal",), self.literals.setdefault(key, len(self.literals))
 
     def _slot(self, place: tuple[Source, int]) -> int:
         return self.base[place[0]] + place[1]

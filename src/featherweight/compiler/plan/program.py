@@ -11,7 +11,6 @@ from featherweight.compiler.trace.structure import Repeat
 class Program:
     """Leaves and live operations, arguments first. fma = a*b + c, fms = a*b - c, fnma = c - a*b."""
 
-    table: list[float]  # values of the model constants
     op: list[str] = field(default_factory=list)
     args: list[tuple] = field(default_factory=list)
     region: list[int] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """References: the code of a chunk, written so that it does not depend on where the chunk is called.
 
-Chunks whose code is the same share one function, which takes its numbers and places from tables.
+Chunks whose code is the same share one function, which takes its places from a table and finds its numbers by a pointer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from featherweight.compiler.trace.operations import operands
 
 def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], in_place: InPlace) -> None:
     """The chunk's operations with references that do not depend on where it is called."""
-    op, args, table = program.op, program.args, program.table
+    op, args = program.op, program.args
     array_of = program.array_of
     local = {i: k for k, i in enumerate(chunk.nodes)}
 
@@ -64,4 +64,4 @@ def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], 
             if place in read:
                 chunk.over[local[i]] = place
     chunk.sources = list(first.items())
-    chunk.constants = [table[args[a][0]] for a in constant]
+    chunk.constants = [args[a][0] for a in constant]

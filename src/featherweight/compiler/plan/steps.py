@@ -26,7 +26,7 @@ class Chunk:
     stores: dict[int, tuple[int, int]] = field(default_factory=dict)  # local number: block or target, and place in it
     over: dict[int, tuple] = field(default_factory=dict)  # local number: the slot it is stored over, which is read here
     sources: list[tuple[Source, int]] = field(default_factory=list)
-    constants: list[float] = field(default_factory=list)
+    constants: list[int] = field(default_factory=list)  # places in the table of the trace
 
     def signature(self) -> tuple:
         return tuple(self.code), (len(self.blocks), tuple(self.stores.items()), tuple(self.over.items()))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import weakref
+from array import array
+from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,52 +21,110 @@ from featherweight.compiler.runtime.shared import cache_key, support
 
 if TYPE_CHECKING:
     from featherweight.compiler.llvm.module import Module
-    from featherweight.compiler.plan.place import Plan
+    from featherweight.compiler.runtime.kernel import Kernel, Traced
 
 PART = 300_000  # characters of IR that are worth a thread: LLVM takes about a tenth of a second for them
 
+Bound = tuple["MachineCode", "array[float]"]  # code, and the numbers it works on
 # run(call, workspace, taken, k, n) releases the interpreter lock
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
 
 
-class Code:
-    """A loaded module for one width, from the cache under its fingerprint or emitted and compiled now."""
+class MachineCode:
+    """A loaded module: what follows from the structure of a trace. Kernels that differ in numbers alone share it."""
 
-    def __init__(
-        self,
-        width: int,
-        fingerprint: str | None,
-        emit: Callable[[Target], tuple[Plan, Module]],
-        symbols: tuple[str, ...] = ("rows",),
-    ) -> None:
-        target = host()
-        name = cache_key(target, fingerprint, str(width)) if fingerprint is not None else None
-        stored = cache.read(name) if name else None
-        self.from_cache = stored is not None
-        if stored is not None:
-            facts, objects = stored
-        else:
-            plan, module = emit(target)
-            objects = target.object_codes(module.parts(_side_by_side(module, target)))
-            facts = {
-                "size": plan.size,
-                "literals": plan.literals,
-                "first_literal": plan.base["literal",],
-                "cost": plan.cost,
-            }
-        self.width = width
+    def __init__(self, facts: dict[str, Any], objects: Sequence[bytes], width: int, symbols: tuple[str, ...]) -> None:
         self.cost: int = facts["cost"]
-        self._slots: int = facts["size"]
-        self._literals: tuple[int, list[float]] = facts["first_literal"], facts["literals"]
-        self.symbols = symbols
-        self.library = Library(objects, ("run", *symbols), support(width, target))
-        self._run = self.library["run"]
-        self.run = _RUN(self._run)
+        self.first_literal: int = facts["first_literal"]
+        self.literals: list[float | int] = facts["literals"]  # values, or places in the table of a trace
+        self.first_number: int = facts["first_number"]
+        self.numbers: list[int] = facts["numbers"]  # places in the table of a trace
+        self.library = Library(objects, ("run", *symbols), support(width, host()))
+        self.run = _RUN(self.library["run"])
+
+    def numbers_of(self, table: Sequence[float]) -> array[float]:
+        """What this code reads, in its order: the literal block, then what it takes of the table of a trace."""
+        literals = (x if isinstance(x, float) else table[x] for x in self.literals)
+        return array("d", (*literals, *(table[k] for k in self.numbers)))
+
+
+_loaded: weakref.WeakValueDictionary[str, MachineCode] = weakref.WeakValueDictionary()
+_recent: deque[MachineCode] = deque(maxlen=32)  # kept for the next robot, though the last one is gone
+
+
+class Code:
+    """A kernel's code for one width: machine code, the numbers it is bound to, workspaces.
+
+    Found on disk by the kernel's fingerprint, which needs no tracing. Else the kernel is traced, and machine code is
+    found by the structure of the trace, in this process or on disk, or compiled now.
+    """
+
+    def __init__(self, kernel: Kernel, width: int, symbols: tuple[str, ...] = ("rows",), kind: str = "") -> None:
+        self.width, self.symbols, self._kind = width, symbols, kind
+        self.from_cache = True
+        known = kernel.fingerprint and cache_key(host(), f"numbers {kind} {width}", kernel.fingerprint)
+        self.machine, self._numbers = (known and self._read(known)) or self._trace(kernel, known)
+        if self.machine not in _recent:
+            _recent.append(self.machine)
+        self.cost = self.machine.cost
+        self.library, self.run = self.machine.library, self.machine.run
         self.entry: Any = None
         self._teams: dict[int, Team] = {}
         self._workspaces: list[np.ndarray] = []  # not in use: calls from several Python threads have one each
-        if name and stored is None:
+
+    def _read(self, known: str) -> Bound | None:
+        """By what was kept under a fingerprint; None if it, or the code it is about, is not there."""
+        stored = cache.read(known)
+        if stored is None:
+            return None
+        facts, _ = stored
+        machine = self._load(facts["structure"])
+        return None if machine is None else (machine, array("d", facts["numbers"]))
+
+    def _trace(self, kernel: Kernel, known: str | None) -> Bound:
+        """By the structure of the trace."""
+        traced = kernel.traced()
+        machine = self._load(traced.structure)
+        if machine is None:
+            traced, machine = self._compile(kernel)
+        kernel.forget()
+        numbers = machine.numbers_of(traced.table)
+        if known:
+            cache.touch(cache_key(host(), self._name(traced.structure)) or "")
+            cache.write(known, {"structure": traced.structure, "numbers": numbers.tolist()}, ())
+        return machine, numbers
+
+    def _load(self, structure: str) -> MachineCode | None:
+        """Machine code that this process has, or finds on disk."""
+        machine = _loaded.get(self._name(structure))
+        if machine is None:
+            name = cache_key(host(), self._name(structure))
+            stored = cache.read(name) if name else None
+            if stored is not None:
+                machine = _loaded[self._name(structure)] = MachineCode(*stored, self.width, self.symbols)
+        return machine
+
+    def _compile(self, kernel: Kernel) -> tuple[Traced, MachineCode]:
+        self.from_cache = False
+        target = host()
+        traced, plan = kernel.planned()
+        module = kernel.module(self.width, target)
+        objects = target.object_codes(module.parts(_side_by_side(module, target)))
+        facts = {
+            "cost": plan.cost,
+            "first_literal": plan.base["literal",],
+            "literals": plan.literals,
+            "first_number": plan.first_number(self.width),
+            "numbers": plan.numbers,
+        }
+        machine = _loaded[self._name(traced.structure)] = MachineCode(facts, objects, self.width, self.symbols)
+        name = cache_key(target, self._name(traced.structure))
+        if name:
             cache.write(name, facts, objects)
+        return traced, machine
+
+    def _name(self, structure: str) -> str:
+        return f"code {self._kind} {self.width} {structure}"
 
     @property
     def few(self) -> int:
@@ -71,14 +132,15 @@ class Code:
         return max(2, WORTH_A_THREAD // self.cost)
 
     def workspace(self) -> np.ndarray:
-        """Zeroed, on a cache line, with the literal block written."""
-        n = self._slots * self.width
+        """Zeroed, on a cache line, with the literal block and the numbers written."""
+        machine, literals = self.machine, len(self.machine.literals)
+        n = machine.first_number // 8 + len(machine.numbers)
         memory = np.zeros(n + 8)
         start = (-memory.ctypes.data % 64) // 8
         ws = memory[start : start + n]
-        first, literals = self._literals
-        values = np.repeat(literals, self.width)
-        ws[first * self.width : first * self.width + len(values)] = values
+        first = machine.first_literal * self.width
+        ws[first : first + literals * self.width] = np.repeat(self._numbers[:literals], self.width)
+        ws[machine.first_number // 8 :] = self._numbers[literals:]
         return ws
 
     def run_rows(self, call: int, count: int, repeated: int = 1) -> bool:
@@ -90,7 +152,7 @@ class Code:
         if n > 1:
             team = self._teams.get(n)
             if team is None:
-                team = self._teams.setdefault(n, Team(self._run, [self.workspace() for _ in range(n)]))
+                team = self._teams.setdefault(n, Team(self.library["run"], [self.workspace() for _ in range(n)]))
             bad = pool().run(team, call)
         if bad is None:  # one thread is enough, or the others are at work
             try:

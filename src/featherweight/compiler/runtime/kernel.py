@@ -9,14 +9,16 @@ from __future__ import annotations
 import ctypes
 import logging
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from featherweight.compiler.llvm.calls import ARRAYS, COUNT, STATUS
+from featherweight.compiler.native.cache import key
 from featherweight.compiler.native.lock import compiling, uncollected
 from featherweight.compiler.native.target import Target, host
 from featherweight.compiler.runtime.arguments import (
@@ -51,6 +53,14 @@ Written = tuple[Graph, list[int | float]]  # a trace, and the function's results
 
 
 @dataclass(frozen=True)
+class Traced:
+    """A trace in two halves: all that shapes code, as a text, and the model's numbers, which are bound to the code."""
+
+    structure: str
+    table: array[float]
+
+
+@dataclass(frozen=True)
 class Argument:
     """An input: its name, the shape of one state's value, and that shape in symbols for messages."""
 
@@ -73,8 +83,6 @@ class Kernel:
         explain: Callable[[dict[str, np.ndarray]], str],
         chunk_limit: int | None = None,
         fingerprint: str | None = None,
-        *,
-        by_trace: bool = False,
     ) -> None:
         self.name = name
         self.inputs = tuple(inputs)
@@ -83,10 +91,10 @@ class Kernel:
         self.explain = explain  # what is wrong when the check is not zero
         self.chunk_limit = chunk_limit  # operations in a function; None: as usual
         self.fingerprint = fingerprint  # everything the function depends on but this package; None: not known
-        self.by_trace = by_trace  # where it is not known, trace and take what was written; else do not cache
         self.carried = 0  # of a loop: how many of the inputs the first results replace
-        self._plan: Plan | None = None
+        self._plan: tuple[Traced, Plan] | None = None
         self._written: Written | None = None
+        self._traced: Traced | None = None
         self._code: dict[int, Code] = {}
 
     # ---- compiling
@@ -94,24 +102,30 @@ class Kernel:
     @property
     def plan(self) -> Plan:
         """The program, cut and laid out; traced on first use."""
+        return self.planned()[1]
+
+    def planned(self) -> tuple[Traced, Plan]:
+        """What was traced, and the plan of that very trace."""
         with compiling:
             if self._plan is None:
-                self._plan = uncollected(self._trace)
+                self._plan = uncollected(self._make_plan)
+            self._written = None  # the plan has all of it
             return self._plan
 
-    def _trace(self) -> Plan:
+    def _make_plan(self) -> tuple[Traced, Plan]:
         from featherweight.compiler.plan.place import Input  # what only compiles is loaded when something is compiled
         from featherweight.compiler.plan.plan import CHUNK_LIMIT, plan
 
         graph, entries = self._write()
-        self._written = None  # the plan has all of it
         inputs = [Input(prod(a.shape), a.parts, a.read_by_index) for a in self.inputs]
-        return plan(graph, entries, inputs, self.chunk_limit or CHUNK_LIMIT, self.carried)
+        return self.traced(), plan(graph, entries, inputs, self.chunk_limit or CHUNK_LIMIT, self.carried)
 
     def _write(self) -> Written:
-        """What the function does, and its results as nodes or numbers. It is run once, for key and plan: another time
-        it might do something else."""
+        """What the function does, by operations that have code, and its results as nodes or numbers. It is run once, for
+        key and plan: another time it might do something else."""
         if self._written is None:
+            from featherweight.compiler.plan.lower import lower
+
             graph = Graph()
             scalars: Scalars = [
                 InputArray(graph, k, n) if a.read_by_index else [graph.input(k, j) for j in range(n)]
@@ -119,20 +133,25 @@ class Kernel:
             ]
             with graph.written():
                 results, check = self.function(scalars, graph.model_constant, graph.mark)
-            entries: list[int | float] = []
-            for value in [*(x for result in results for x in result), check]:
-                number = value.value() if isinstance(value, Node) else float(value)
-                entries.append(value.id if number is None else number)
-            self._written = graph, entries
-            if self.fingerprint is None and self.by_trace:
-                self.fingerprint = f"traced {self.inputs} {self.outputs} {entries} {graph.digest()}"
+            graph, entries = lower(graph, [_entry(value) for value in (*(x for r in results for x in r), check)])
+            inputs = [(a.shape, a.parts, a.read_by_index) for a in self.inputs]
+            shapes = f"{inputs} {self.outputs} {self.chunk_limit} {self.carried}"
+            traced = Traced(key(shapes, str(entries), graph.structure()), array("d", graph.table))
+            self._traced, self._written = traced, (graph, entries)  # both or none
         return self._written
 
-    def _key(self) -> str | None:
-        """What the code follows from, beside this package and the machine: as it is known, or as it was traced."""
-        if self.fingerprint is None and self.by_trace:
-            self._write()
-        return self.fingerprint and f"{self.fingerprint} {self.chunk_limit}"
+    def traced(self) -> Traced:
+        """What the code follows from, beside this package and the machine; and the numbers it works on."""
+        with compiling:
+            if self._traced is None:
+                uncollected(self._write)
+            return cast(Traced, self._traced)
+
+    def forget(self) -> None:
+        """Drop the trace when code was found for it: that of a large robot takes megabytes. Code of others is not
+        traced another time, since it might do something else."""
+        if self.fingerprint is not None:
+            self._written = None
 
     def module(self, width: int, target: Target) -> Module:
         """LLVM IR of this kernel, for any target."""
@@ -151,12 +170,13 @@ class Kernel:
                     code = self._code[width] = uncollected(self._load, width)
                     seconds = time.perf_counter() - start
                     if seconds > 1.0 and not code.from_cache:
-                        kept = "the next process finds it in the cache" if self._key() else "for this process alone"
-                        _log.warning("%s: compiled in %.1f s; %s", self.name, seconds, kept)
+                        _log.warning(
+                            "%s: compiled in %.1f s; the next process finds it in the cache", self.name, seconds
+                        )
         return code
 
     def _load(self, width: int) -> Code:
-        return Code(width, self._key(), lambda target: (self.plan, self.module(width, target)))
+        return Code(self, width)
 
     def entry(self, *, batch: bool) -> Any:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
@@ -243,8 +263,8 @@ class Kernel:
         """The same source on NumPy, into `results`; is any number not finite, or an input refused? Several states are
         `Lanes`, arrays with one entry a state; one state is numbers, which take less time than arrays without axes."""
         scalars: Scalars = []
-        for array, rank in zip(arrays, ranks, strict=True):
-            flat = array.reshape((*array.shape[: array.ndim - rank], -1))
+        for given, rank in zip(arrays, ranks, strict=True):
+            flat = given.reshape((*given.shape[: given.ndim - rank], -1))
             scalars.append([Lanes(flat[..., j]) for j in range(flat.shape[-1])] if batch else list(flat))
         scalars = [NumberArray(x) if a.read_by_index else x for a, x in zip(self.inputs, scalars, strict=True)]
         with np.errstate(all="ignore"):  # what is not finite is found below
@@ -266,3 +286,11 @@ class Kernel:
             return reason
         bad = first_not_finite(["the result"], [results[0]]) or "a number on the way is infinite"
         return f"{bad.split(';')[0]}; the inputs are too large, or the mass matrix is singular there"
+
+
+def _entry(value: Any) -> int | float:
+    """A result: a node, or a number that is the same whatever the model's numbers are."""
+    if not isinstance(value, Node):
+        return float(value)
+    number = value.literal()
+    return value.id if number is None else number

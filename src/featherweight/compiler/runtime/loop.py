@@ -52,7 +52,7 @@ class Loop:
     ) -> None:
         outputs = [*(a.shape for a in carry), *records]
         inputs = [*carry, *given, *constants]
-        self.kernel = _LoopKernel(name, inputs, outputs, function, lambda _: "", fingerprint=fingerprint, by_trace=True)
+        self.kernel = _LoopKernel(name, inputs, outputs, function, lambda _: "", fingerprint=fingerprint)
         self.kernel.sizes = len(carry), len(given), recorded
         self.kernel.carried = len(carry)
         self._one_by_one = one_by_one
@@ -120,8 +120,9 @@ class Loop:
         return self
 
     def program(self) -> str:
-        """The step as a text, the same in every process."""
-        return self.kernel.module(1, host()).text
+        """What a step does, as a text that is the same in every process."""
+        traced = self.kernel.traced()
+        return f"{traced.structure} {traced.table}"
 
     def code(self, count: int) -> Code:
         """Native code for so many rows."""
@@ -267,10 +268,8 @@ class _LoopKernel(Kernel):
     def _load(self, width: int) -> Code:
         from featherweight.compiler.llvm.stepping import steps_from_python
 
-        key = self._key()
-        key = key and f"loop {self.sizes} {key}"
         symbols = ("once", "from_python") if steps_from_python(width, self.sizes) else ("once",)
-        return Code(width, key, lambda target: (self.plan, self.module(width, target)), symbols)
+        return Code(self, width, symbols, f"loop {self.sizes}")
 
     def __call__(self, *values: Any, out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
         raise NotImplementedError("a loop is run by Loop.run")

@@ -8,11 +8,12 @@ depends on the state. A node's arguments always have smaller numbers than the no
 from __future__ import annotations
 
 import hashlib
+import marshal
 import struct
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,18 @@ class Graph:
             return self._node(op, nodes)
         if OPERATIONS[op].own_leaf:
             return self._folded(op, nodes)
-        return FOLD[op](*(Node(self, a).value() for a in nodes))
+        return self._computed(op, nodes)
+
+    def _computed(self, op: str, args: tuple[int, ...]) -> Node | float:
+        """What a function makes of constants: of literals a number, of numbers of the robot another one of these."""
+        known = self._known.get((op, args))
+        if known is not None:
+            return known
+        value = FOLD[op](*(Node(self, a).value() for a in args))
+        number = self.model_constant(value) if any(self.op[a] == "table" for a in args) else value
+        if isinstance(number, Node):
+            self._known[op, args] = number
+        return number
 
     def _binary(self, op: str, a: int, b: int) -> Node:
         """A sum, difference, product or quotient. The order stays as written: fused operations are chosen by
@@ -173,15 +185,19 @@ class Graph:
         self._scope = scope
         self._keys = self._own.setdefault(scope, []) if scope else None
 
+    def structure(self) -> str:
+        """A hash of all that was written down but the numbers in the table; the same in every process."""
+        rows = [OPERATIONS[op] for op in sorted(set(self.op))]  # operations may come from outside
+        code = [(row.name, row.takes, row.gives, row.numbers, row.vectors, row.llvm) for row in rows]
+        repeats = [(node, *astuple(repeat)) for node, repeat in self.repeats.items()]
+        regions = self.region, self.scope_of, self.parent
+        parts = self.op, self.args, regions, repeats, list(self.array_of.items()), self.lookups, code
+        return hashlib.sha256(marshal.dumps(parts, 2)).hexdigest()  # later formats tell objects of one value apart
+
     def digest(self) -> str:
         """A hash of all that was written down: equal for equal programs, and in every process."""
-        digest = hashlib.sha256()
-        code = [(op, OPERATIONS[op].llvm) for op in sorted(set(self.op))]  # operations may come from outside
-        for part in (self.op, self.args, self.region, self.repeats, self.scope_of, self.parent, code):
-            digest.update(repr(part).encode())
-        for data in (struct.pack(f"<{len(self.table)}d", *self.table), *self.lookups):
-            digest.update(len(data).to_bytes(8, "little") + data)
-        return digest.hexdigest()
+        numbers = struct.pack(f"<{len(self.table)}d", *self.table)
+        return hashlib.sha256(self.structure().encode() + numbers).hexdigest()
 
     # ---- structured operations
 

@@ -35,10 +35,11 @@ class Node:
 
     def value(self) -> float | None:
         """The number of a constant leaf, None for everything else."""
-        op, args = self.graph.op[self.id], self.graph.args[self.id]
-        if op == "table":
-            return self.graph.table[args[0]]
-        return struct.unpack("<d", args[0])[0] if op == "constant" else None
+        return self.graph.table[self.graph.args[self.id][0]] if self._is("table") else self.literal()
+
+    def literal(self) -> float | None:
+        """The number of a literal, which is part of the structure; None for everything else."""
+        return struct.unpack("<d", self.graph.args[self.id][0])[0] if self._is("constant") else None
 
     def _arg(self, k: int) -> Node:
         return Node(self.graph, self.graph.args[self.id][k])
