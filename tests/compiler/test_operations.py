@@ -65,10 +65,14 @@ def test_constants_fold_to_the_value(row):
         return
     graph = Graph()
     for line in samples(row):
-        folded = graph.apply(row.name, *(graph.model_constant(x) for x in line))
-        assert row.own_leaf == isinstance(folded, Node)
-        value = folded.value() if isinstance(folded, Node) else folded
-        assert value == pytest.approx(row.value(*map(float, line)), rel=1e-15)
+        for leaf in (graph.constant, graph.model_constant):
+            nodes = [leaf(x) for x in line]
+            folded = graph.apply(row.name, *nodes)
+            value = folded.value() if isinstance(folded, Node) else folded
+            assert value == pytest.approx(row.value(*map(float, line)), rel=1e-15)
+            of_model = any(isinstance(x, Node) and x.literal() is None for x in nodes)
+            assert isinstance(folded, Node) == (row.own_leaf or (of_model and value not in (0.0, 1.0, -1.0)))
+            assert not isinstance(folded, Node) or folded.literal() is None
 
 
 def test_a_fold_has_no_exceptions():

@@ -1,6 +1,6 @@
 """References: the code of a chunk, written so that it does not depend on where the chunk is called.
 
-Chunks whose code is the same share one function, which takes its places from a table and finds its numbers by a pointer.
+Chunks whose code is the same share one function, which takes its places from a table and has a pointer to its numbers.
 """
 
 from __future__ import annotations

@@ -121,8 +121,8 @@ class Kernel:
         return self.traced(), plan(graph, entries, inputs, self.chunk_limit or CHUNK_LIMIT, self.carried)
 
     def _write(self) -> Written:
-        """What the function does, by operations that have code, and its results as nodes or numbers. It is run once, for
-        key and plan: another time it might do something else."""
+        """What the function does, in operations that have code, and its results as nodes or numbers. It is run once,
+        for key and plan: another time it might do something else."""
         if self._written is None:
             from featherweight.compiler.plan.lower import lower
 

@@ -42,7 +42,7 @@ class Operation:
     value: Callable[..., Any] = _no_value  # on floats
     array: Callable[..., Any] = _no_value  # on NumPy arrays
     fold: Callable[..., float] | None = None  # value on constants; None: the operation stays
-    own_leaf: bool = False  # what is folded is a constant of its own, so that equal limbs fold alike; else a number
+    own_leaf: bool = False  # what is folded is always a leaf; else, of literals it is a number
     derivative: Callable[..., Any] | None = None  # not filled yet: no row has one
     llvm: str = ""
     lower: Callable[..., Any] | None = None  # as a program of other operations, on nodes: what is compiled of it
