@@ -4,6 +4,7 @@ code is freed."""
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 
 import pytest
@@ -74,7 +75,8 @@ def test_it_goes_on_when_the_last_of_two_threads_is_done(collects: bool) -> None
 
 def test_it_rests_while_a_file_is_read(collects: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
-    monkeypatch.setattr("featherweight.io.files.parse", lambda *given: (seen.append(gc.isenabled()), parse(*given))[1])
+    reader = sys.modules["featherweight.io.urdf.read"]
+    monkeypatch.setattr(reader, "parse", lambda *given: (seen.append(gc.isenabled()), parse(*given))[1])
     fw.loads('<robot name="r"><link name="a"/></robot>')
     assert seen == [False]
     with pytest.raises(fw.ModelError):

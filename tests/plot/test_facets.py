@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from featherweight.looks import Mesh, ball, capsule, cylinder
-from featherweight.looks.solids import box
 from featherweight.plot.facets import cut, facets_of
+from featherweight.visuals import Mesh, ball, capsule, cylinder
+from featherweight.visuals.solids import box
 
 SOLIDS = {"box": box((1.0, 0.4, 0.2)), "ball": ball(0.3), "cylinder": cylinder(0.1, 1.0), "capsule": capsule(0.1, 0.8)}
 COLOR = (0.1, 0.2, 0.3)

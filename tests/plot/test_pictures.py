@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.looks import Shape, ball, capsule, cylinder
-from featherweight.looks.motion import frames_of
-from featherweight.looks.solids import box
-from featherweight.looks.terrain import terrain_of
 from featherweight.plot.curves import _power
 from featherweight.plot.layout import save
 from featherweight.plot.painter import LIGHT, SHADOW, Painter, _arrows, _on_grid
+from featherweight.visuals import Shape, ball, capsule, cylinder
+from featherweight.visuals.motion import frames_of
+from featherweight.visuals.solids import box
+from featherweight.visuals.terrain import terrain_of
 
 matplotlib = pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")

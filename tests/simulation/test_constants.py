@@ -102,7 +102,7 @@ def test_constants_are_kept_in_files(tmp_path: Path) -> None:
 
 
 def test_a_robot_looks_as_it_was_simulated() -> None:
-    from featherweight.looks import motion_of
+    from featherweight.visuals import motion_of
 
     position = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 4.0]])
     run = rollout({"link_joint.position": position})

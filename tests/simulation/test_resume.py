@@ -13,7 +13,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.recording import read
-from featherweight.simulation import keeping, running
+from featherweight.simulation import checkpoint, running
 
 MODEL = fw.robots.mini_cheetah()
 STATES = np.tile(MODEL.neutral(), (20, 1)), np.random.default_rng(1).normal(size=(20, MODEL.nv))
@@ -34,7 +34,7 @@ def small_chunks(monkeypatch):
     """Chunks of about a millisecond."""
     monkeypatch.setattr(running, "FIRST_CHUNK", 1e5)
     monkeypatch.setattr(running, "CHUNK_SECONDS", 1e-3)
-    monkeypatch.setattr(keeping, "SECONDS", 1e-3)
+    monkeypatch.setattr(checkpoint, "SECONDS", 1e-3)
 
 
 def same(a: fw.Trajectory, b: fw.Trajectory) -> bool:
@@ -182,8 +182,8 @@ def test_a_chunk_is_written_when_it_is_large_enough(samples: int, tmp_path, monk
     model = fw.robots.double_pendulum()
     monkeypatch.setattr(running, "FIRST_CHUNK", 1.0)  # one step at a time
     monkeypatch.setattr(running, "CHUNK_SECONDS", 1e-9)
-    monkeypatch.setattr(keeping, "SECONDS", np.inf)
-    monkeypatch.setattr(keeping, "BYTES", 8 * 3 * 2 * 4 * samples)  # numbers of (q, v, tau) of 4 robots
+    monkeypatch.setattr(checkpoint, "SECONDS", np.inf)
+    monkeypatch.setattr(checkpoint, "BYTES", 8 * 3 * 2 * 4 * samples)  # numbers of (q, v, tau) of 4 robots
     fw.rollout(model, np.zeros((4, 2)), np.ones((4, 2)), steps=100, dt=1e-3, file=tmp_path / "run.fw")
     _, chunks, _ = read(tmp_path / "run.fw")
     ends = [facts["samples"] for facts, _ in chunks]

@@ -15,8 +15,8 @@ import pytest
 import featherweight as fw
 
 pytest.importorskip("viser")
-from featherweight.looks import Mesh
 from featherweight.viewer.unlit import unlit
+from featherweight.visuals import Mesh
 
 
 @pytest.fixture(scope="module")

@@ -31,9 +31,9 @@ from featherweight.cli.starts import start
 from featherweight.cli.timing import Timed, timed
 from featherweight.contact import ContactModel
 from featherweight.endings import PAGE, RUN
-from featherweight.looks import good_part
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
+from featherweight.visuals import good_part
 
 CONTACTS = ("auto", "none", "impulse", "spring")
 INTEGRATORS = ", ".join(fw.integrators.NAMES)

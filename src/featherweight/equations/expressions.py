@@ -10,7 +10,7 @@ import sympy
 from sympy import Expr, Matrix, Rational, S, Symbol
 
 from featherweight import scalar
-from featherweight.equations.nought import NOUGHT, sparse
+from featherweight.equations.structural_zero import NOUGHT, sparse
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import Vector
 

@@ -18,8 +18,8 @@ from featherweight.equations.elements import Loads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import Rate, column, gradient, square
 from featherweight.equations.mechanism import Mechanism
-from featherweight.equations.nought import sparse
 from featherweight.equations.steps import Step, centres_of_mass
+from featherweight.equations.structural_zero import sparse
 from featherweight.model import Model
 from featherweight.spatial import Vector
 

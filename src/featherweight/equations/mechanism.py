@@ -13,7 +13,7 @@ from sympy import Expr, S, Symbol
 
 from featherweight.equations.expressions import Rate, exact
 from featherweight.equations.normal_form import Ring, angles_in, independent
-from featherweight.equations.nought import sparse
+from featherweight.equations.structural_zero import sparse
 from featherweight.errors import ModelError
 from featherweight.model import JointInfo, Model, TreeJoint
 from featherweight.model.parameters import Parameter

@@ -17,8 +17,8 @@ from featherweight.equations.elements import Loads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import Rate, Substitution, column, square
 from featherweight.equations.mechanism import Mechanism
-from featherweight.equations.nought import NOUGHT, sparse
 from featherweight.equations.steps import Step, labelled
+from featherweight.equations.structural_zero import NOUGHT, sparse
 from featherweight.model import Model
 from featherweight.spatial import Force as Wrench
 from featherweight.spatial import Motion, Vector

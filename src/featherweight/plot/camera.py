@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from featherweight.looks import Motion, Shape, bounds
+from featherweight.visuals import Motion, Shape, bounds
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import numpy as np
 
 from featherweight.endings import check_ending
 from featherweight.extras import needed
-from featherweight.looks import good_part
 from featherweight.model import Model
 from featherweight.plot.layout import save
 from featherweight.simulation import Trajectory
 from featherweight.texts import printable
+from featherweight.visuals import good_part
 
 MOST_SAMPLES = 3000  # of a curve that are drawn
 MOST_NAMES = 12  # in a legend

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from featherweight.looks import Mesh
-from featherweight.looks.shapes import Color
+from featherweight.visuals import Mesh
+from featherweight.visuals.shapes import Color
 
 
 class Facets(NamedTuple):

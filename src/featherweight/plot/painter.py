@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from featherweight.extras import needed
-from featherweight.looks import Motion, Shape
-from featherweight.looks.terrain import Ground
 from featherweight.plot.camera import Camera
 from featherweight.plot.facets import Facets, cut, facets_of
+from featherweight.visuals import Motion, Shape
+from featherweight.visuals.terrain import Ground
 
 LIGHT = np.array([0.35, -0.45, 0.82]) / np.linalg.norm([0.35, -0.45, 0.82])  # where it comes from
 SKY, INK, SHADOW, LINES = (255, 255, 255), (40, 44, 52), (206, 208, 211), (222, 224, 227)

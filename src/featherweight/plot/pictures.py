@@ -10,13 +10,13 @@ import numpy as np
 
 from featherweight.endings import check_ending
 from featherweight.extras import needed
-from featherweight.looks import Motion, motion_of, shapes_of, terrain_of
-from featherweight.looks.motion import frames_of
-from featherweight.looks.terrain import Ground
 from featherweight.model import Model
 from featherweight.plot.camera import Camera, camera_for
 from featherweight.plot.painter import Painter
 from featherweight.simulation import Trajectory
+from featherweight.visuals import Motion, motion_of, shapes_of, terrain_of
+from featherweight.visuals.motion import frames_of
+from featherweight.visuals.terrain import Ground
 
 Path = str | os.PathLike[str]
 STILLS = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".pdf")

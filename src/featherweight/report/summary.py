@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from featherweight.looks import Failure, good_part
 from featherweight.simulation import Status, Trajectory
+from featherweight.visuals import Failure, good_part
 
 
 class Line(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from featherweight.simulation.facts import ROW
+from featherweight.simulation.header import ROW
 from featherweight.simulation.status import Status
 
 Arrays = Mapping[str, np.ndarray]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.compiler.runtime.memory import empty
-from featherweight.simulation.facts import in_a_row
+from featherweight.simulation.header import in_a_row
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.step import RECORDED
 from featherweight.simulation.trajectory import STATES, Trajectory, assembled

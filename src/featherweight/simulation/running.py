@@ -15,8 +15,8 @@ from featherweight.forces import ForceElement
 from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
+from featherweight.simulation.checkpoint import Checkpoint
 from featherweight.simulation.control import Compiled
-from featherweight.simulation.keeping import Keeper
 from featherweight.simulation.limits import warn_if_passed
 from featherweight.simulation.problem import MOST_STEPS, Control, Problem, problem, seconds
 from featherweight.simulation.progress import Progress
@@ -181,7 +181,7 @@ def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watche
         return
     operations = what.loop.cost(what.count) * (what.count if what.count > 1 else 6)
     chunk = max(1, int(FIRST_CHUNK / operations))  # steps
-    with Keeper(run, file) as keeper:
+    with Checkpoint(run, file) as keeper:
         try:
             with Progress(what.steps, what.dt, shown=progress) as bar:
                 written = time.perf_counter()

@@ -15,7 +15,7 @@ from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.endings import RUN, check_ending
 from featherweight.model import Model
 from featherweight.recording import read, write
-from featherweight.simulation.facts import ROW, facts_of, ground_in, in_a_row, parameters_in, robot_in
+from featherweight.simulation.header import ROW, ground_in, header_of, in_a_row, parameters_in, robot_in
 from featherweight.simulation.loading import RECORDS, check_saved, check_sizes, course_of, joined
 from featherweight.simulation.status import Status
 
@@ -102,7 +102,7 @@ class Trajectory:
         """Write to a file whose name ends in .fw, whole or not at all; `featherweight.recording` has the format."""
         check_ending("path", path, RUN)
         facts = {**FORMAT, "model": getattr(self.model, "name", ""), "complete": self.complete}
-        facts |= facts_of(self.model, self.ground, self.parameters)
+        facts |= header_of(self.model, self.ground, self.parameters)
         write(path, facts, [({}, self._arrays())])
 
     def _arrays(self) -> dict[str, np.ndarray]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from featherweight.contact import Plane, Surface
 from featherweight.identity import identity
-from featherweight.looks import Motion, Shape, bounds, motion_of, shapes_of
-from featherweight.looks.terrain import Ground, terrain_of
 from featherweight.simulation import Trajectory
+from featherweight.visuals import Motion, Shape, bounds, motion_of, shapes_of
+from featherweight.visuals.terrain import Ground, terrain_of
 
 LONGEST = 1.0  # arrow, in robots' sizes
 FAINT = 0.004  # arrows below this share of the robot's size are not drawn

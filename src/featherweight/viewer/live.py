@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from featherweight.contact import Plane, Surface
-from featherweight.looks.motion import frames_of
 from featherweight.model import Model
 from featherweight.viewer import server as web
 from featherweight.viewer.play import Play
 from featherweight.viewer.pose import still_life
+from featherweight.visuals.motion import frames_of
 
 FARTHEST = 1e6  # m or rad: beyond that nothing is to be seen
 

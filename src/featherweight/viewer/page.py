@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from featherweight.endings import PAGE, check_ending
-from featherweight.looks import Mesh, ball, cylinder
-from featherweight.looks.solids import cone
 from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import Actor, Layout, layout_of
 from featherweight.viewer.scenery import LAMP, chessboard, with_edges
 from featherweight.viewer.stage import ARROW, COM, DOT, FORCE
+from featherweight.visuals import Mesh, ball, cylinder
+from featherweight.visuals.solids import cone
 
 RATE = 60.0  # frames a second
 BACK = 1.85  # how much further away its camera is than viser's, which sees a wider angle

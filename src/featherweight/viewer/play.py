@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.looks import Motion
 from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import layout_of
 from featherweight.viewer.scenery import UNITS, add_camera, add_ground, add_light
 from featherweight.viewer.stage import Stage
+from featherweight.visuals import Motion
 
 RATE = 60.0  # frames of a trajectory a second
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from featherweight.contact import Surface
-from featherweight.looks import bounds, shapes_of
-from featherweight.looks.motion import frames_of
 from featherweight.model import JointInfo, Model
 from featherweight.simulation import Trajectory
 from featherweight.viewer.play import Play
+from featherweight.visuals import bounds, shapes_of
+from featherweight.visuals.motion import frames_of
 
 
 class Pose:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.looks import Mesh
-from featherweight.looks.terrain import Ground
 from featherweight.viewer.unlit import unlit
+from featherweight.visuals import Mesh
+from featherweight.visuals.terrain import Ground
 
 UNITS = 20.0  # of viser, in a robot's size
 NEAREST = 1.05  # units from the camera that are seen: beyond the sheet at 1

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.looks import Mesh, Motion, ball, cylinder
 from featherweight.viewer.layout import Actor
 from featherweight.viewer.scenery import UNITS, add_mesh, enlarged, with_edges
+from featherweight.visuals import Mesh, Motion, ball, cylinder
 
 FORCE, COM = (214, 39, 40), (240, 196, 25)  # colours
 ARROW, DOT = 0.008, 0.025  # radius of an arrow and of the centre of mass, in robots' sizes

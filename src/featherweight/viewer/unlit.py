@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-from featherweight.looks import Mesh
+from featherweight.visuals import Mesh
 
 FLOAT, INTEGER = 5126, 5125  # glTF's numbers for float32 and uint32
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.looks.mesh_files import triangles_of
-from featherweight.looks.solids import Mesh, ball, box, capsule, cylinder
 from featherweight.model import Geometry, Model
 from featherweight.spatial import Transform
+from featherweight.visuals.mesh_files import triangles_of
+from featherweight.visuals.solids import Mesh, ball, box, capsule, cylinder
 
 DENSITY = 1500.0  # of what robots are drawn of [kg/m³]
 HUBS = (0.36, 0.42, 0.50)  # colours: of bodies that carry several others,

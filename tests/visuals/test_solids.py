@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.looks import Mesh, terrain_of
-from featherweight.looks.solids import ball, box, capsule, cylinder
 from featherweight.spatial import Vector
+from featherweight.visuals import Mesh, terrain_of
+from featherweight.visuals.solids import ball, box, capsule, cylinder
 
 
 def volume(mesh: Mesh) -> float:

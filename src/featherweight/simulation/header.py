@@ -22,7 +22,7 @@ AGAIN = "dataclasses.replace(trajectory, ground=…)"
 ROW = "parameters"  # name of their array
 
 
-def facts_of(
+def header_of(
     model: Model | None, ground: Sequence[Surface], parameters: Mapping[str, np.ndarray] = MappingProxyType({})
 ) -> dict[str, Any]:
     """Robot, ground, and names and shapes of parameters for a file's head; None, with a warning, for what does not fit

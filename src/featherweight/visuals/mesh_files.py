@@ -18,7 +18,7 @@ import numpy as np
 
 from featherweight.extras import needed
 from featherweight.io.xml import Element, parse
-from featherweight.looks.solids import Mesh
+from featherweight.visuals.solids import Mesh
 
 MOST_BYTES = 64_000_000  # of a file: a binary STL of 200 000 triangles has 10 MB
 MOST_FACES = 200_000  # that are drawn

@@ -7,7 +7,7 @@ from typing import Any
 
 from featherweight.endings import RUN, check_ending
 from featherweight.recording import Recording
-from featherweight.simulation.facts import facts_of
+from featherweight.simulation.header import header_of
 from featherweight.simulation.python_run import PythonRun
 from featherweight.simulation.run import Run
 from featherweight.simulation.trajectory import FORMAT
@@ -17,7 +17,7 @@ BYTES = 1 << 26  # a chunk is written when there is so much, or
 SECONDS = 1.0  # when so much time has passed
 
 
-class Keeper:
+class Checkpoint:
     """Appends what is new in a run to its file; nothing if there is no file."""
 
     def __init__(self, run: Run, path: Path | None) -> None:
@@ -27,7 +27,7 @@ class Keeper:
             return
         check_ending("file", path, RUN)
         p = run.problem
-        facts = {**FORMAT, "run": p.facts(), "model": p.model.name, **facts_of(p.model, p.ground, p.parameters)}
+        facts = {**FORMAT, "run": p.facts(), "model": p.model.name, **header_of(p.model, p.ground, p.parameters)}
         if os.path.exists(path):
             self._recording = self._resumed(path, facts)
         else:
@@ -69,7 +69,7 @@ class Keeper:
         self._recording.append({"samples": self._run.done}, self._run.written(self._written))
         self._written = self._run.done
 
-    def __enter__(self) -> Keeper:
+    def __enter__(self) -> Checkpoint:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 
 from featherweight.dynamics import center_of_mass, forward_kinematics
 from featherweight.dynamics.contact_places import contact_places
-from featherweight.looks.failure import failure_of
-from featherweight.looks.shapes import Shape
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
+from featherweight.visuals.failure import failure_of
+from featherweight.visuals.shapes import Shape
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 trimesh = pytest.importorskip("trimesh")
-from featherweight.looks import mesh_files  # noqa: E402
-from featherweight.looks.mesh_files import triangles_of  # noqa: E402
+from featherweight.visuals import mesh_files  # noqa: E402
+from featherweight.visuals.mesh_files import triangles_of  # noqa: E402
 
 BOX = trimesh.creation.box((1.0, 2.0, 3.0))
 # draws a file, and tells whether it had triangles, what it opened beside it and whether that took little memory
 DRAW = """
 import resource, sys, trimesh
-from featherweight.looks.mesh_files import triangles_of
+from featherweight.visuals.mesh_files import triangles_of
 triangles_of(sys.argv[2])
 opened = []
 sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event in ("open", "socket.connect") else None)

@@ -1,10 +1,10 @@
 """What there is to see of a robot, the ground and a trajectory, as plain arrays: for the viewer and for pictures."""
 
-from featherweight.looks.failure import Failure, good_part
-from featherweight.looks.motion import Motion, bounds, motion_of
-from featherweight.looks.shapes import Shape, shapes_of
-from featherweight.looks.solids import Mesh, ball, capsule, cylinder
-from featherweight.looks.terrain import terrain_of
+from featherweight.visuals.failure import Failure, good_part
+from featherweight.visuals.motion import Motion, bounds, motion_of
+from featherweight.visuals.shapes import Shape, shapes_of
+from featherweight.visuals.solids import Mesh, ball, capsule, cylinder
+from featherweight.visuals.terrain import terrain_of
 
 __all__ = [
     "Failure",

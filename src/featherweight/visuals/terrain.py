@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from featherweight.contact import Box, Heightfield, Plane, Sphere, Surface
-from featherweight.looks.shapes import Color
-from featherweight.looks.solids import Mesh, ball, box
+from featherweight.visuals.shapes import Color
+from featherweight.visuals.solids import Mesh, ball, box
 
 GROUND, THINGS = (0.86, 0.87, 0.88), (0.74, 0.69, 0.62)  # colours
 DRAWN = (Plane, Box, Sphere, Heightfield)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.looks import bounds, motion_of, shapes_of
-from featherweight.looks.motion import frames_of
+from featherweight.visuals import bounds, motion_of, shapes_of
+from featherweight.visuals.motion import frames_of
 
 
 def triangle_file(path: Path) -> None:

@@ -69,5 +69,5 @@ NOUGHT: Any = Nought()
 
 
 def sparse(x: Any) -> Any:
-    """An expression, or nought if it is zero."""
+    """An expression, or structural_zero if it is zero."""
     return NOUGHT if x == 0 else x

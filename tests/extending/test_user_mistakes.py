@@ -140,7 +140,7 @@ class Wrong(ForceElement):
         (
             "attribute",
             fw.SimulationError,
-            r"forces: AttributeError while a step was traced, in forces at .*misuse",
+            r"forces: AttributeError while a step was traced, in forces at .*mistakes",
         ),
     ],
 )

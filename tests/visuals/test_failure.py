@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.looks import good_part, motion_of
 from featherweight.report import summary
 from featherweight.simulation import Status
+from featherweight.visuals import good_part, motion_of
 
 MOST = 1000.0  # m, and J for each newton of weight: more is not to be seen on any page
 
@@ -91,7 +91,7 @@ def test_the_lane_of_a_batch_is_named() -> None:
     failure = good_part(run, 1)[1]
     assert failure is not None
     assert failure.samples == 8
-    assert failure.text.startswith("failed at step 8 of lane 1: the controller gave a force that is not finite; shown")
+    assert failure.text.startswith("failed at step 8 of lane 1: the controller gave NaN or inf; shown")
 
 
 def test_pages_have_no_wild_numbers_and_say_where_it_failed(diverged: fw.Trajectory, tmp_path: Path) -> None:
