@@ -15,7 +15,7 @@ from equations.mechanisms import cartpole, double_pendulum, planar_arm, top
 from featherweight import equations
 from featherweight.equations import JointDamper, JointSpring, interval
 from featherweight.equations.equilibria import _krawczyk, _search
-from featherweight.equations.interval import Interval
+from featherweight.equations.interval import Enclosure
 
 VALUES = {"m_c": 1.0, "m_p": 0.1, "L": 0.5, "g": 9.81, "I_p": 0.0, "k_x": 3.0}
 METHODS = (equations.newton_euler, equations.projected_newton_euler, equations.lagrange)
@@ -143,11 +143,11 @@ def test_linearised_about_a_moving_state(method) -> None:
 # ---- intervals
 
 numbers = st.floats(-20, 20)
-spans = st.tuples(numbers, numbers).map(lambda x: Interval(min(x), max(x)))
+spans = st.tuples(numbers, numbers).map(lambda x: Enclosure(min(x), max(x)))
 
 
 @given(spans, spans, st.floats(0, 1), st.floats(0, 1))
-def test_results_of_numbers_inside_are_inside(a: Interval, b: Interval, s: float, t: float) -> None:
+def test_results_of_numbers_inside_are_inside(a: Enclosure, b: Enclosure, s: float, t: float) -> None:
     x, y = (i.low + u * (i.high - i.low) for i, u in ((a, s), (b, t)))
     x, y = min(max(x, a.low), a.high), min(max(y, b.low), b.high)
     assert x + y in a + b
@@ -165,10 +165,10 @@ def test_results_of_numbers_inside_are_inside(a: Interval, b: Interval, s: float
 
 def test_krawczyks_test_encloses_what_the_force_may_be() -> None:
     """K = m - Y F(m) + (1 - Y J)(box - m), by hand; an uncertain F(m) makes it as wide as that."""
-    box, middle = [Interval(-1.0, 1.0), Interval(0.0, 4.0)], [0.0, 2.0]
+    box, middle = [Enclosure(-1.0, 1.0), Enclosure(0.0, 4.0)], [0.0, 2.0]
     J_m = np.array([[2.0, 0.0], [0.0, 4.0]])
-    J = [[Interval(1.0, 3.0), Interval(0.0, 0.0)], [Interval(-0.4, 0.4), Interval(4.0, 4.0)]]
-    F = [Interval(0.2, 0.6), Interval(-0.8, -0.8)]
+    J = [[Enclosure(1.0, 3.0), Enclosure(0.0, 0.0)], [Enclosure(-0.4, 0.4), Enclosure(4.0, 4.0)]]
+    F = [Enclosure(0.2, 0.6), Enclosure(-0.8, -0.8)]
     K = _krawczyk(box, middle, F, J, J_m)
     assert K is not None
     # Y F = ((0.1 … 0.3), -0.2); 1 - Y J = ((-0.5 … 0.5, 0), (-0.1 … 0.1, 0)); box - m = (±1, ±2)
@@ -184,7 +184,7 @@ def test_a_force_that_is_lost_in_rounding_is_not_taken_for_a_proof(monkeypatch) 
     theta = sympy.Symbol("theta", real=True)
     force = sympy.Add(sympy.Add(sympy.Integer(10) ** 16, theta, evaluate=False), -(10**16), evaluate=False)
     with pytest.raises(ValueError, match="equilibria: not done after 100 boxes"):
-        _search([force], [theta], [Interval(0.2, 1.8)])
+        _search([force], [theta], [Enclosure(0.2, 1.8)])
 
 
 def test_values_for_symbols_that_are_not_there_are_refused() -> None:

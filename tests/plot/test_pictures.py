@@ -12,7 +12,7 @@ import featherweight as fw
 from featherweight.plot.curves import _power
 from featherweight.plot.layout import save
 from featherweight.plot.painter import LIGHT, SHADOW, Painter, _arrows, _on_grid
-from featherweight.visuals import Shape, ball, capsule, cylinder
+from featherweight.visuals import DrawnShape, ball, capsule, cylinder
 from featherweight.visuals.motion import frames_of
 from featherweight.visuals.solids import box
 from featherweight.visuals.terrain import terrain_of
@@ -236,7 +236,7 @@ def test_a_body_that_is_moved_looks_like_solids_that_are_placed_there() -> None:
         mesh = box((0.5, 0.3, 0.2))
         there = mesh.moved(moved.rotation[0, 1], moved.position[0, 1])
         pictures = [
-            np.asarray(Painter([Shape(1, solid, (0.8, 0.5, 0.2))], floor, camera, (160, 120)).paint(motion, 0))
+            np.asarray(Painter([DrawnShape(1, solid, (0.8, 0.5, 0.2))], floor, camera, (160, 120)).paint(motion, 0))
             for solid, motion in ((mesh, moved), (there, resting))
         ]
         assert (np.abs(np.subtract(*pictures, dtype=int)).max(axis=-1) > 3).mean() < 1e-3
@@ -250,7 +250,7 @@ def test_a_picture_of_nothing_is_empty() -> None:
     camera = fw.plot.Camera([1.5, -2.0, 1.2], [0.0, 0.0, 0.4], 2.5)
     assert (np.asarray(Painter([], [], camera, (80, 60)).paint(motion, 0)) == 255).all()
     floor = terrain_of([fw.contact.Plane()], camera.target, 5.0)
-    deep = Shape(0, ball(0.3).moved(np.eye(3), np.array([0.0, 0.0, -0.6])), (0.2, 0.2, 0.2))
+    deep = DrawnShape(0, ball(0.3).moved(np.eye(3), np.array([0.0, 0.0, -0.6])), (0.2, 0.2, 0.2))
     picture = np.asarray(Painter([deep], floor, camera, (160, 120)).paint(motion, 0))
     assert picture.min() < 100
     assert not (np.abs(picture - np.array(SHADOW)).max(axis=-1) < 3).any()
@@ -263,7 +263,7 @@ def test_nothing_shines_through_a_solid() -> None:
     for mesh in (ball(0.5, 32), ball(0.5), capsule(0.2, 1.0), cylinder(0.2, 1.0)):
         for _ in range(12):
             camera = fw.plot.Camera(4 * rng.normal(size=3), np.zeros(3), rng.uniform(0.5, 3.0))
-            painter = Painter([Shape(0, mesh, (1.0, 0.2, 0.2))], [], camera, (200, 150))
+            painter = Painter([DrawnShape(0, mesh, (1.0, 0.2, 0.2))], [], camera, (200, 150))
             red = np.asarray(painter.paint(motion, 0)).min(axis=-1) < 90
             across, down = np.arange(200), np.arange(150)[:, None]
             first, last = red.argmax(axis=1), 199 - red[:, ::-1].argmax(axis=1)

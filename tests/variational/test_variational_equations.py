@@ -18,7 +18,7 @@ from featherweight.integrators.variational.floating import floating_momentum
 from featherweight.integrators.variational.forces import Braked
 from featherweight.integrators.variational.legendre import momentum_after, read_out, start
 from featherweight.integrators.variational.newton import newton_step
-from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.riqn import MassSolver
 from featherweight.integrators.variational.solve import Search
 from featherweight.integrators.variational.step_end import StepEnd
 from featherweight.spatial import Displacement, Motion, log_se3
@@ -126,7 +126,7 @@ def test_the_recursion_is_the_derivative_of_the_action(name: str) -> None:
     p = momentum_after(plain, begin, trial, d_plain, H, free, springs)
     for k, x in floating_momentum(plain, q_plain, begin, d_plain, H, free, springs).items():
         p[k] = x
-    answer, M = Answer.after(plain, q_plain, d_plain), fw.mass_matrix(model, np.array(after))
+    answer, M = MassSolver.after(plain, q_plain, d_plain), fw.mass_matrix(model, np.array(after))
     for v_after in (read_out(plain, after, H, p), StepEnd(answer, answer.inward(p)).velocity(H, plain)):
         assert np.abs(M @ v_after - second).max() <= 1e-12 * scale
 
@@ -149,7 +149,7 @@ def test_quasi_newton_steps_answer_by_the_mass_matrix(name: str) -> None:
     where, delta = place(model)
     e = np.random.default_rng(0).normal(size=model.nv)
     M = fw.mass_matrix(model, fw.integrate(model, where.q, delta, 1.0))
-    assert np.abs(M @ Answer.after(where.tree, where.q, delta)(list(e)) - e).max() <= 1e-11
+    assert np.abs(M @ MassSolver.after(where.tree, where.q, delta)(list(e)) - e).max() <= 1e-11
 
 
 @trees
@@ -176,7 +176,7 @@ def test_newton_converges_quadratically_and_quasi_newton_linearly(name: str) -> 
     where, delta = place(TREES[name])
     search = Search(where, 0.0, 0.0)
     sizes: dict[str, list[float]] = {"newton": [], "riqn": []}
-    respond = Answer.after(where.tree, where.q, delta)
+    respond = MassSolver.after(where.tree, where.q, delta)
     for solver, errors in sizes.items():
         d = list(delta)
         for _ in range(4):

@@ -8,7 +8,7 @@ import pytest
 import featherweight as fw
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import start
-from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.riqn import MassSolver
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.step import step_loop
 
@@ -49,7 +49,7 @@ def test_newton_finds_what_quasi_newton_does_not() -> None:
     at, moving = [float(x) for x in q], [float(x) for x in v]
     place = Place.at(tree, at, start(tree, at, moving, h, [0.0] * 30, None))
     delta = [h * x for x in moving]
-    respond = Answer.after(tree, at, delta)
+    respond = MassSolver.after(tree, at, delta)
     for _ in range(30):
         delta = [x - dx for x, dx in zip(delta, respond(drnea(place, delta).e), strict=True)]
     assert not drnea(place, delta).square ** 0.5 <= 1e-3 * max(map(abs, place.start))

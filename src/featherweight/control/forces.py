@@ -41,7 +41,7 @@ class Forces:
 
 
 @dataclass(frozen=True)
-class Iterate:
+class AdmmIterate:
     """What an iteration hands to the next: z and u (3n,), the residual, iterations so far."""
 
     z: list[Any]
@@ -92,7 +92,7 @@ def forces_in_cones(
     K = symmetric_inverse(A @ A.T + sigma * np.eye(len(A)))
     wanted = A.T @ b
 
-    def turn(last: Iterate) -> Iterate:
+    def turn(last: AdmmIterate) -> AdmmIterate:
         z, u = np.array(last.z, dtype=object), np.array(last.u, dtype=object)
         r = wanted + rho * (z - u)
         x = (r - A.T @ (K @ (A @ r))) * per_sigma
@@ -102,9 +102,13 @@ def forces_in_cones(
         residual: Any = 0.0
         for k in range(3 * n):
             residual = maximum(residual, maximum(abs(x[k] - after[k]), abs(after[k] - z[k])))
-        return Iterate(after, list(ahead - np.array(after, dtype=object)), residual, last.turns + 1.0)
+        return AdmmIterate(after, list(ahead - np.array(after, dtype=object)), residual, last.turns + 1.0)
 
-    first = Iterate([0.0] * (3 * n), [0.0] * (3 * n)) if warm is None else Iterate(*(list(np.ravel(w)) for w in warm))
+    first = (
+        AdmmIterate([0.0] * (3 * n), [0.0] * (3 * n))
+        if warm is None
+        else AdmmIterate(*(list(np.ravel(w)) for w in warm))
+    )
     last = repeat(turn, first, until=lambda iterate: iterate.residual <= tolerance, at_most=iterations)
     z, u = (np.array(rows, dtype=object).reshape(n, 3) for rows in (last.z, last.u))
     return Forces(z, u, last.residual, last.turns)

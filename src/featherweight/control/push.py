@@ -27,7 +27,7 @@ class PushParameters:
 
 
 @dataclass(frozen=True, eq=False)
-class Pushed:
+class PushedController:
     """A controller f(t, q, v, x, p) around the function of another."""
 
     function: Callable[..., Any]
@@ -72,7 +72,7 @@ def pushed(
         raise TypeError(f"control: expected a compiled controller, got {type(control).__name__}; see fw.compiled")
     frame = checked_model(model).frame(frame).name
     size = control.parameters.shape[-1]
-    function = Pushed(control.function, size, model, frame)
+    function = PushedController(control.function, size, model, frame)
     begin, length = (_times(name, value) for name, value in (("start", start), ("duration", duration)))
     if (length < 0).any():
         raise ValueError(f"duration: expected times of 0 or more [s], got {duration!r}")

@@ -9,7 +9,7 @@ from sympy import Symbol
 
 from featherweight.equations.equations import Equations
 from featherweight.equations.printing import Writer, short_enough
-from featherweight.equations.steps import Step, labelled
+from featherweight.equations.steps import DerivationStep, labelled
 from featherweight.texts import markdown as plain
 
 LONG = 1500  # operations of a formula that is not printed
@@ -22,7 +22,7 @@ WHAT = {
 }
 
 
-def formulas(equations: Equations, step: Step) -> list[tuple[Any, Any]]:
+def formulas(equations: Equations, step: DerivationStep) -> list[tuple[Any, Any]]:
     """The formulas of a step, shortened; None in place of what is too long to read."""
     short = equations.mechanism.ring.short
     found = []
@@ -41,16 +41,16 @@ def formulas(equations: Equations, step: Step) -> list[tuple[Any, Any]]:
     return found
 
 
-def all_steps(equations: Equations) -> list[Step]:
+def all_steps(equations: Equations) -> list[DerivationStep]:
     """The steps of the derivation, then the result, then the constraint forces of small systems."""
-    result = Step(
+    result = DerivationStep(
         "Equations of motion", f"M {_acceleration(equations)} + b + g = τ with", _result(equations), collected=True
     )
     steps = [*equations.steps, result]
     if equations.joint_forces is not None and not equations.mechanism.tree.coupled and len(equations.v) <= 2:
         reactions = [(labelled("R", name), force) for name, force in equations.constraint_forces.items()]
         steps.append(
-            Step(
+            DerivationStep(
                 "Constraint forces",
                 "Force and moment of each joint on the body it carries, along the world's axes, as functions of "
                 "configuration, velocity and motors.",

@@ -95,7 +95,7 @@ class BodyMoment(NamedTuple):
     moment: Vector
 
 
-class Line(NamedTuple):
+class PointPair(NamedTuple):
     """A spring (or damper) between two points: its constant, and the length at which it rests."""
 
     a: Point
@@ -113,21 +113,21 @@ class OfJoint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Loads:
+class AppliedLoads:
     """All that acts, resolved: points found, numbers exact, the joints' own springs and dampers among them."""
 
     motors: tuple[Expr, ...]  # one for each degree of freedom
     inputs: tuple[Symbol, ...]
     forces: tuple[PointForce, ...]
     moments: tuple[BodyMoment, ...]
-    springs: tuple[Line, ...]
-    dampers: tuple[Line, ...]
+    springs: tuple[PointPair, ...]
+    dampers: tuple[PointPair, ...]
     joint_springs: tuple[OfJoint, ...]
     joint_dampers: tuple[OfJoint, ...]
     frictions: tuple[OfJoint, ...]
 
 
-def loads(mechanism: Mechanism, forces: Sequence[Any], motors: Any) -> Loads:
+def loads(mechanism: Mechanism, forces: Sequence[Any], motors: Any) -> AppliedLoads:
     """What acts on a mechanism: the elements given, its motors, and what its joints have by themselves."""
     found: dict[str, list[Any]] = {
         name: [] for name in ("forces", "moments", "springs", "dampers", "joint_springs", "joint_dampers", "frictions")
@@ -159,7 +159,7 @@ def loads(mechanism: Mechanism, forces: Sequence[Any], motors: Any) -> Loads:
                 f" got {type(element).__name__}"
             )
     acting, inputs = _motors(mechanism, motors)
-    return Loads(acting, inputs, **{name: tuple(items) for name, items in found.items()})
+    return AppliedLoads(acting, inputs, **{name: tuple(items) for name, items in found.items()})
 
 
 def _own(mechanism: Mechanism, joint: JointInfo, found: dict[str, list[Any]]) -> None:
@@ -236,11 +236,11 @@ def _point(mechanism: Mechanism, what: str, place: Place) -> Point:
     return Point(frame.body, X.r + X.E.transposed_times(offset))
 
 
-def _line(mechanism: Mechanism, element: Spring | Damper, constant: Expr, length: Expr) -> Line:
+def _line(mechanism: Mechanism, element: Spring | Damper, constant: Expr, length: Expr) -> PointPair:
     a, b = (_point(mechanism, type(element).__name__, end) for end in (element.a, element.b))
     if a == b:
         raise ModelError(f"{element}: expected two different points")
-    return Line(a, b, constant, length)
+    return PointPair(a, b, constant, length)
 
 
 def _coordinate(mechanism: Mechanism, name: str) -> tuple[int, Symbol]:
@@ -251,7 +251,7 @@ def _coordinate(mechanism: Mechanism, name: str) -> tuple[int, Symbol]:
     return joint.v.start, mechanism.q[joint.q.start]
 
 
-def distance(mechanism: Mechanism, line: Line) -> tuple[Vector, Expr]:
+def distance(mechanism: Mechanism, line: PointPair) -> tuple[Vector, Expr]:
     """From b to a in world axes, and how far."""
     along = mechanism.at(*line.a) - mechanism.at(*line.b)
     along = along.lift(mechanism.ring.short)

@@ -14,12 +14,12 @@ from sympy import Expr, Matrix, Symbol
 from featherweight.equations.expressions import Evaluation, Substitution, column, gradient, solve_positive
 from featherweight.equations.mechanism import Mechanism
 from featherweight.equations.normal_form import short_fraction
-from featherweight.equations.steps import Step
+from featherweight.equations.steps import DerivationStep
 from featherweight.errors import ModelError
 from featherweight.model import Model
 
 if TYPE_CHECKING:
-    from featherweight.equations.elements import Loads
+    from featherweight.equations.elements import AppliedLoads
     from featherweight.equations.equilibria import Equilibrium
     from featherweight.equations.native import NativeFunction
 
@@ -46,9 +46,9 @@ class Equations:
     g: Matrix
     tau: Matrix
     inputs: tuple[Symbol, ...]
-    derivation: Callable[[], Sequence[Step]] = field(repr=False)
+    derivation: Callable[[], Sequence[DerivationStep]] = field(repr=False)
     mechanism: Mechanism = field(repr=False)
-    loads: Loads = field(repr=False)
+    loads: AppliedLoads = field(repr=False)
     C: Matrix | None = None
     T: Expr | None = None
     U: Expr | None = None
@@ -57,7 +57,7 @@ class Equations:
     across: tuple[Expr, ...] = ()  # of these, what acts along the freedoms
 
     @staticmethod
-    def of(method: str, mechanism: Mechanism, loads: Loads, **parts: Any) -> Equations:
+    def of(method: str, mechanism: Mechanism, loads: AppliedLoads, **parts: Any) -> Equations:
         """What a derivation found, if it can be solved for the accelerations."""
         symbols = {name: column(getattr(mechanism, name)) for name in "qva"}
         parts |= {"model": mechanism.model, "inputs": loads.inputs, "mechanism": mechanism, "loads": loads}
@@ -66,7 +66,7 @@ class Equations:
         return equations
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[DerivationStep, ...]:
         """The derivation, step by step: what is done, and what comes out."""
         return tuple(self.derivation())
 

@@ -1,7 +1,7 @@
 """Equilibria: all states of rest in a box, found by branch and prune, each proved by Krawczyk's test.
 
 A box whose forces cannot vanish is dropped. A box where K = m - Y F(m) + (1 - Y J)(box - m) lies inside the box has
-exactly one equilibrium. Any other is halved. So none is missed (Neumaier, Interval Methods for Systems of Equations).
+exactly one equilibrium. Any other is halved. So none is missed (Neumaier, Enclosure Methods for Systems of Equations).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sympy import Expr, S, Symbol
 from featherweight.equations import interval
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import Evaluation, Rate, Substitution
-from featherweight.equations.interval import Interval
+from featherweight.equations.interval import Enclosure
 
 MOST_BOXES = 100_000
 SMALLEST = 1e-7  # of a box's first width: undecided below
@@ -82,21 +82,21 @@ def _numbers(equations: Equations, parameters: Mapping[Any, float], inputs: Mapp
     return {s: S(float((values | given)[s.name])) for s in symbols}
 
 
-def _limits(equations: Equations, coordinates: Sequence[Symbol], box: Mapping[Any, Any]) -> list[Interval]:
+def _limits(equations: Equations, coordinates: Sequence[Symbol], box: Mapping[Any, Any]) -> list[Enclosure]:
     given = {str(name): bounds for name, bounds in box.items()}
     unknown = [name for name in given if name not in {q.name for q in equations.q}]
     missing = [q.name for q in coordinates if q.name not in given]
     if unknown or missing:
         what = f"there is no coordinate {unknown[0]}" if unknown else f"no bounds for {', '.join(missing)}"
         raise ValueError(f"box: {what}; expected bounds (from, to) for {', '.join(q.name for q in coordinates)}")
-    found = [Interval(float(low), float(high)) for low, high in (given[q.name] for q in coordinates)]
+    found = [Enclosure(float(low), float(high)) for low, high in (given[q.name] for q in coordinates)]
     for q, bounds in zip(coordinates, found, strict=True):
         if not bounds.low < bounds.high < np.inf or bounds.low == -np.inf:
             raise ValueError(f"box: {q.name}: expected finite bounds in order, got {bounds.low:g} and {bounds.high:g}")
     return found
 
 
-def _search(forces: list[Expr], coordinates: list[Symbol], limits: list[Interval]) -> list[tuple[np.ndarray, bool]]:
+def _search(forces: list[Expr], coordinates: list[Symbol], limits: list[Enclosure]) -> list[tuple[np.ndarray, bool]]:
     """Branch and prune: the roots in the box, and whether each is proved."""
     jacobian = [[Rate({q: S.One})(e) for q in coordinates] for e in forces]
 
@@ -114,12 +114,12 @@ def _search(forces: list[Expr], coordinates: list[Symbol], limits: list[Interval
         if not boxes:
             break
         box = boxes.pop()
-        if any(0.0 not in Interval.of(f) for f in values(forces, box, interval.FUNCTIONS)):
+        if any(0.0 not in Enclosure.of(f) for f in values(forces, box, interval.FUNCTIONS)):
             continue
-        wide = [Interval(x.low - 0.1 * x.width, x.high + 0.1 * x.width) for x in box]
-        J = [[Interval.of(e) for e in values(row, wide, interval.FUNCTIONS)] for row in jacobian]
+        wide = [Enclosure(x.low - 0.1 * x.width, x.high + 0.1 * x.width) for x in box]
+        J = [[Enclosure.of(e) for e in values(row, wide, interval.FUNCTIONS)] for row in jacobian]
         middle = [x.middle for x in wide]
-        F = [Interval.of(f) for f in values(forces, [Interval.of(x) for x in middle], interval.FUNCTIONS)]
+        F = [Enclosure.of(f) for f in values(forces, [Enclosure.of(x) for x in middle], interval.FUNCTIONS)]
         K = _krawczyk(wide, middle, F, J, at(middle)[1])
         if K is not None:
             if any(k.meet(x) is None for k, x in zip(K, box, strict=True)):
@@ -133,7 +133,7 @@ def _search(forces: list[Expr], coordinates: list[Symbol], limits: list[Interval
             undecided.append(np.array([x.middle for x in box]))
             continue
         cut = box[k].low + HALF * box[k].width
-        for part in (Interval(box[k].low, cut), Interval(cut, box[k].high)):
+        for part in (Enclosure(box[k].low, cut), Enclosure(cut, box[k].high)):
             boxes.append([part if j == k else x for j, x in enumerate(box)])
     else:
         raise ValueError(
@@ -148,8 +148,8 @@ def _search(forces: list[Expr], coordinates: list[Symbol], limits: list[Interval
 
 
 def _krawczyk(
-    box: list[Interval], middle: list[float], F: list[Interval], J: list[list[Interval]], J_m: np.ndarray
-) -> list[Interval] | None:
+    box: list[Enclosure], middle: list[float], F: list[Enclosure], J: list[list[Enclosure]], J_m: np.ndarray
+) -> list[Enclosure] | None:
     """K(box) = m - Y F(m) + (1 - Y J)(box - m), enclosed, with Y = J(m)⁻¹; None where that cannot be inverted.
 
     Y is only a number that makes K small: any would do, so it may be rounded; F(m) and J(box) may not.
@@ -160,11 +160,11 @@ def _krawczyk(
     Y = np.linalg.inv(J_m)
     result = []
     for i in range(n):
-        total = Interval.of(middle[i])
+        total = Enclosure.of(middle[i])
         for k in range(n):
             total = total - F[k] * float(Y[i, k])
         for j in range(n):
-            slope: Any = Interval.of(float(i == j))
+            slope: Any = Enclosure.of(float(i == j))
             for k in range(n):
                 slope = slope - J[k][j] * float(Y[i, k])
             total = total + slope * (box[j] - middle[j])

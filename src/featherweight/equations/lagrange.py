@@ -14,11 +14,11 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix, Rational, S, Symbol, sign
 
-from featherweight.equations.elements import Loads, distance, loads
+from featherweight.equations.elements import AppliedLoads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import Rate, column, gradient, square
 from featherweight.equations.mechanism import Mechanism
-from featherweight.equations.steps import Step, centres_of_mass
+from featherweight.equations.steps import DerivationStep, centres_of_mass
 from featherweight.equations.structural_zero import sparse
 from featherweight.model import Model
 from featherweight.spatial import Vector
@@ -106,7 +106,7 @@ def _gravity(mechanism: Mechanism) -> Expr:
     return -sympy.Add(*(link.mass * gravity.dot(mechanism.at(link.body, link.com)) for link in mechanism.links))
 
 
-def _elastic(mechanism: Mechanism, acting: Loads) -> Expr:
+def _elastic(mechanism: Mechanism, acting: AppliedLoads) -> Expr:
     """U = Σ ½ k (ℓ - ℓ₀)² + ½ k (q - q₀)²."""
     U = S.Zero
     for line in acting.springs:
@@ -118,7 +118,7 @@ def _elastic(mechanism: Mechanism, acting: Loads) -> Expr:
     return U
 
 
-def _dissipation(mechanism: Mechanism, acting: Loads) -> Expr:
+def _dissipation(mechanism: Mechanism, acting: AppliedLoads) -> Expr:
     """Rayleigh's function Σ ½ d (dℓ/dt)² + ½ d q̇²."""
     half = S.Zero
     for line in acting.dampers:
@@ -129,7 +129,7 @@ def _dissipation(mechanism: Mechanism, acting: Loads) -> Expr:
     return half
 
 
-def _power(mechanism: Mechanism, acting: Loads) -> Expr:
+def _power(mechanism: Mechanism, acting: AppliedLoads) -> Expr:
     """Σ F·ṙ + Γ·ω + motors: linear in v, its derivatives are the generalised forces."""
     power = sympy.Add(*(f * x for f, x in zip(acting.motors, mechanism.v, strict=True)))
     for (body, place), force in acting.forces:
@@ -204,7 +204,7 @@ def _coriolis(mechanism: Mechanism, M: list[list[Expr]], along: list[Rate]) -> l
 
 def _steps(
     mechanism: Mechanism, T: Expr, U: Expr, momenta: list[Expr], C: Matrix, g: Matrix, tau: Matrix
-) -> list[Step]:
+) -> list[DerivationStep]:
     plain = mechanism.holonomic
     if plain:
         law = "d/dt ∂T/∂q̇ - ∂T/∂q + ∂U/∂q = τ"
@@ -215,16 +215,17 @@ def _steps(
         symbols = f"C_jk = Σ ½ (X_l M_jk + X_k M_jl - X_j M_kl + {brackets}) v_l"
     return [
         centres_of_mass(mechanism),
-        Step("Kinetic and potential energy", "T = Σ ½ m ṙ·ṙ + ½ ω·Θω; U has gravity and springs.", [
+        DerivationStep("Kinetic and potential energy", "T = Σ ½ m ṙ·ṙ + ½ ω·Θω; U has gravity and springs.", [
             (Symbol("T"), T), (Symbol("U"), U)]),
-        Step("Momenta", "p = ∂T/∂v; the mass matrix is its derivative, M = ∂²T/∂v².", [(Symbol("p"), column(momenta))]),
-        Step(
+        DerivationStep("Momenta", "p = ∂T/∂v; the mass matrix is its derivative, M = ∂²T/∂v².", [
+            (Symbol("p"), column(momenta))]),
+        DerivationStep(
             "Christoffel symbols",
             f"{law}. Written out, the terms quadratic in the velocities are C v with {symbols}, for which Ṁ - 2C is "
             "skew.",
             [(Symbol("C"), C)],
         ),
-        Step(
+        DerivationStep(
             "Forces",
             "Gravity is the derivative of its potential. Springs are too, dampers are that of Rayleigh's dissipation, "
             "and all other forces that of their power F·ṙ by the velocities: together they are τ.",

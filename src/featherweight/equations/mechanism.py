@@ -34,7 +34,7 @@ AXES = "xyz"
 
 
 @dataclass(frozen=True)
-class Link:
+class SymbolicLink:
     """A rigid piece of a body: mass [kg], centre of mass [m] and moment about it [kg m²], in the body's axes."""
 
     name: str
@@ -142,7 +142,7 @@ class Mechanism:
 
     # ---- bodies
 
-    def _links(self) -> Iterator[Link]:
+    def _links(self) -> Iterator[SymbolicLink]:
         """The pieces of all bodies that have mass, in the axes of their bodies."""
         for part in self.model.parts:
             inertia, X = part.inertia, part.X.lift(exact)
@@ -151,7 +151,9 @@ class Mechanism:
             rows = self._given.get(f"{part.link}.moment") or [exact(x) for row in inertia.moment_about_com for x in row]
             moment = Symmetric(rows[0], rows[1], rows[2], rows[4], rows[5], rows[8])
             if part.body > 0 and (mass != 0 or any(moment)):
-                yield Link(part.link, part.body, mass, X.r + X.E.transposed_times(Vector(*com)), moment.congruent(X.E))
+                yield SymbolicLink(
+                    part.link, part.body, mass, X.r + X.E.transposed_times(Vector(*com)), moment.congruent(X.E)
+                )
 
     def _place(self) -> None:
         """Rotation (body to world) and origin of each body, and the motions its joint allows, in world axes."""

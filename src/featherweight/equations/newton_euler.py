@@ -13,11 +13,11 @@ from typing import Any
 
 from sympy import Expr, S, sign
 
-from featherweight.equations.elements import Loads, distance, loads
+from featherweight.equations.elements import AppliedLoads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import Rate, Substitution, column, square
 from featherweight.equations.mechanism import Mechanism
-from featherweight.equations.steps import Step, labelled
+from featherweight.equations.steps import DerivationStep, labelled
 from featherweight.equations.structural_zero import NOUGHT, sparse
 from featherweight.model import Model
 from featherweight.spatial import Force as Wrench
@@ -28,7 +28,7 @@ NOTHING = Wrench(ZERO, ZERO)
 
 
 @dataclass(frozen=True)
-class Kinematics:
+class BodyKinematics:
     """Of every body, in world axes: ω, ω̇, and velocity and acceleration of its origin."""
 
     omega: list[Vector]
@@ -98,7 +98,7 @@ def newton_euler(
     )
 
 
-def _kinematics(mechanism: Mechanism) -> Kinematics:
+def _kinematics(mechanism: Mechanism) -> BodyKinematics:
     """Outward: velocities and accelerations, each from those of the body before."""
     v, a, R = mechanism.v, mechanism.a, mechanism.rotation
     omega, alpha, velocity, acceleration = [ZERO], [ZERO], [ZERO], [ZERO]
@@ -118,7 +118,7 @@ def _kinematics(mechanism: Mechanism) -> Kinematics:
             + R[i] @ bias.linear
             + omega[i].cross(moves.linear)
         )
-    return Kinematics(omega, alpha, velocity, acceleration)
+    return BodyKinematics(omega, alpha, velocity, acceleration)
 
 
 def _combined(columns: Sequence[Motion], numbers: Sequence[Expr]) -> Motion:
@@ -128,7 +128,7 @@ def _combined(columns: Sequence[Motion], numbers: Sequence[Expr]) -> Motion:
     return total
 
 
-def _inertial(mechanism: Mechanism, kinematics: Kinematics, body: int) -> Wrench:
+def _inertial(mechanism: Mechanism, kinematics: BodyKinematics, body: int) -> Wrench:
     """Σ m r̈, and about the body's origin Σ c × m r̈ + Θ ω̇ + ω × Θ ω, over the links of a body."""
     R, omega, alpha = mechanism.rotation[body], kinematics.omega[body], kinematics.alpha[body]
     total = Wrench(ZERO, ZERO)
@@ -155,7 +155,7 @@ def _weight(mechanism: Mechanism, body: int) -> Wrench:
     return total
 
 
-def _rotors(mechanism: Mechanism, kinematics: Kinematics, inertial: list[Wrench]) -> None:
+def _rotors(mechanism: Mechanism, kinematics: BodyKinematics, inertial: list[Wrench]) -> None:
     """A rotor's momentum spin · q̇ turns with the joint's parent: a moment there."""
     for _, parent, joint in mechanism.tree.outward():
         if joint.spin is not None:
@@ -164,7 +164,7 @@ def _rotors(mechanism: Mechanism, kinematics: Kinematics, inertial: list[Wrench]
             inertial[parent] = inertial[parent] + Wrench(moment, ZERO)
 
 
-def _applied(mechanism: Mechanism, kinematics: Kinematics, acting: Loads) -> tuple[list[Wrench], list[Expr]]:
+def _applied(mechanism: Mechanism, kinematics: BodyKinematics, acting: AppliedLoads) -> tuple[list[Wrench], list[Expr]]:
     """Forces on each body about its origin, and what acts across each joint: motors, joint springs and dampers."""
     wrenches = [NOTHING for _ in mechanism.position]
 
@@ -197,7 +197,7 @@ def _applied(mechanism: Mechanism, kinematics: Kinematics, acting: Loads) -> tup
     return wrenches, across
 
 
-def _velocity(mechanism: Mechanism, kinematics: Kinematics, body: int, place: Vector) -> Vector:
+def _velocity(mechanism: Mechanism, kinematics: BodyKinematics, body: int, place: Vector) -> Vector:
     """Of a point of a body."""
     return kinematics.velocity[body] + kinematics.omega[body].cross(mechanism.rotation[body] @ place)
 
@@ -214,12 +214,12 @@ def reaction_symbols(name: str) -> Wrench:
 
 def _steps(
     mechanism: Mechanism,
-    kinematics: Kinematics,
+    kinematics: BodyKinematics,
     inertial: list[Wrench],
     weight: list[Wrench],
     applied: list[Wrench],
     across: list[Expr],
-) -> list[Step]:
+) -> list[DerivationStep]:
     """The cut bodies, their equations, the count, and what the joints pass on; before any wrench is carried inward."""
     model, balance = mechanism.model, []
     for i in range(1, model.nb + 1):
@@ -242,21 +242,21 @@ def _steps(
     motion = [(labelled("omega", model.names[i]), column(kinematics.omega[i])) for i in range(1, n + 1)]
     motion += [(labelled("p_ddot", model.names[i]), column(kinematics.acceleration[i])) for i in range(1, n + 1)]
     return [
-        Step(
+        DerivationStep(
             "How the bodies move", "Angular velocity, and acceleration of each joint's origin, in world axes.", motion
         ),
-        Step(
+        DerivationStep(
             "Every body cut free",
             "m r̈ = ΣF, and about the joint's origin c × m r̈ + Θω̇ + ω × Θω = ΣΓ. F and N are what a joint does to the "
             "body it carries; the body before it feels the opposite.",
             balance,
         ),
-        Step(
+        DerivationStep(
             "Counting",
             f"{n} bodies have {6 * n} equations. Unknown are {6 * n - freedoms} reactions and {freedoms} "
             f"accelerations: {6 * n} in all.",
         ),
-        Step(
+        DerivationStep(
             "What the joints pass on",
             "Along its freedoms a joint passes on only what acts across it. Each body's joint carries all bodies "
             "behind it: from the last one inward the reactions are known, and these laws are the equations without "

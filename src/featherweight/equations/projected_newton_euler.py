@@ -13,11 +13,11 @@ from typing import Any
 
 from sympy import Add, Expr, Matrix, S, Symbol, sign
 
-from featherweight.equations.elements import Loads, distance, loads
+from featherweight.equations.elements import AppliedLoads, distance, loads
 from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import column, square
-from featherweight.equations.mechanism import Link, Mechanism
-from featherweight.equations.steps import Step, centres_of_mass, labelled
+from featherweight.equations.mechanism import Mechanism, SymbolicLink
+from featherweight.equations.steps import DerivationStep, centres_of_mass, labelled
 from featherweight.equations.structural_zero import NOUGHT, sparse
 from featherweight.model import Model
 from featherweight.spatial import Vector
@@ -82,14 +82,14 @@ def projected_newton_euler(
 class Share:
     """What one link adds: its Jacobians, entries of M (the lower triangle) and of b."""
 
-    link: Link
+    link: SymbolicLink
     J_P: Columns
     J_R: Columns
     M: dict[tuple[int, int], Expr]
     b: dict[int, Expr]
 
 
-def _share(mechanism: Mechanism, link: Link) -> Share:
+def _share(mechanism: Mechanism, link: SymbolicLink) -> Share:
     """m J_PᵀJ_P + J_RᵀΘJ_R and m J_PᵀJ̇_P v + J_Rᵀ(Θ J̇_R v + ω × Θω)."""
     v, moment = mechanism.v, link.moment
     J_P, J_R = translation(mechanism, link.body, link.com), rotation(mechanism, link.body)
@@ -129,7 +129,7 @@ def rotation(mechanism: Mechanism, body: int) -> Columns:
     return columns
 
 
-def _projected_loads(mechanism: Mechanism, acting: Loads) -> tuple[list[Expr], Matrix]:
+def _projected_loads(mechanism: Mechanism, acting: AppliedLoads) -> tuple[list[Expr], Matrix]:
     """τ = Σ J_PᵀF + J_RᵀΓ + motors, and the damping matrix D = Σ Jᵀ d J."""
     n, v = mechanism.model.nv, mechanism.v
     tau = list(acting.motors)
@@ -189,7 +189,7 @@ def _matrix(columns: Columns, n: int) -> Matrix:
     return square(zip(*(columns.get(k, zero) for k in range(n)), strict=True))
 
 
-def _steps(mechanism: Mechanism, shares: list[Share], tau: Matrix, D: Matrix) -> list[Step]:
+def _steps(mechanism: Mechanism, shares: list[Share], tau: Matrix, D: Matrix) -> list[DerivationStep]:
     n = mechanism.model.nv
     damping = [(Symbol("D"), D)] if any(D) else []
     jacobians: list[tuple[Symbol, Any]] = []
@@ -201,24 +201,24 @@ def _steps(mechanism: Mechanism, shares: list[Share], tau: Matrix, D: Matrix) ->
         added.append((labelled("M", name), square(entries)))
         added.append((labelled("b", name), column(share.b.get(j, S.Zero) for j in range(n))))
     return [
-        Step(
+        DerivationStep(
             "Virtual work",
             "Σ δrᵀ(m r̈ - F) + δφᵀ(Θω̇ + ω × Θω - Γ) = 0 for all displacements that the joints allow. Reactions do no "
             "work along these, and never appear.",
         ),
         centres_of_mass(mechanism),
-        Step(
+        DerivationStep(
             "Jacobians of every link",
             "δr = J_P δq moves the centre of mass (world axes), δφ = J_R δq turns the link (its own axes).",
             jacobians,
         ),
-        Step(
+        DerivationStep(
             "What every link adds",
             "With r̈ = J_P q̈ + J̇_P q̇ and ω̇ likewise: m J_PᵀJ_P + J_RᵀΘJ_R to the mass matrix, "
             "m J_PᵀJ̇_P q̇ + J_Rᵀ(ΘJ̇_R q̇ + ω × Θω) to b, and -J_Pᵀm g to the weight.",
             added,
         ),
-        Step(
+        DerivationStep(
             "Projected forces",
             "τ = J_PᵀF + J_RᵀΓ of everything that pulls; of dampers -D q̇ with D = Jᵀd J.",
             [(Symbol("tau"), tau), *damping],

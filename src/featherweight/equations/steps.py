@@ -13,7 +13,7 @@ from featherweight.equations.mechanism import Mechanism
 
 
 @dataclass(frozen=True)
-class Step:
+class DerivationStep:
     """A heading, a sentence or two, and formulas: a symbol and what it is equal to; `collected` if they are short."""
 
     title: str
@@ -27,7 +27,7 @@ def labelled(letter: str, *labels: str) -> Symbol:
     return Symbol(f"{letter}_{','.join(label.replace('_', '-').replace(',', '-') for label in labels)}")
 
 
-def centres_of_mass(mechanism: Mechanism) -> Step:
+def centres_of_mass(mechanism: Mechanism) -> DerivationStep:
     """The first step of all that is not about forces."""
     shown = [(labelled("r", link.name), column(mechanism.at(link.body, link.com))) for link in mechanism.links]
-    return Step("Where the centres of mass are", "In world axes, as functions of the coordinates.", shown)
+    return DerivationStep("Where the centres of mass are", "In world axes, as functions of the coordinates.", shown)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from featherweight.visuals import Motion, Shape, bounds
+from featherweight.visuals import DrawnShape, Frames, bounds
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Camera:
         return np.stack([right, np.cross(right, forward), forward], axis=1), distance
 
 
-def camera_for(motion: Motion, shapes: Sequence[Shape], aspect: float = 4 / 3) -> Camera:
+def camera_for(motion: Frames, shapes: Sequence[DrawnShape], aspect: float = 4 / 3) -> Camera:
     """A camera that sees all of a motion; mechanisms that move in a plane are looked at across it."""
     low, high = bounds(motion, shapes)
     middle, extent = (low + high) / 2, high - low

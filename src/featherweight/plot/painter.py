@@ -11,8 +11,8 @@ import numpy as np
 from featherweight.extras import needed
 from featherweight.plot.camera import Camera
 from featherweight.plot.facets import Facets, cut, facets_of
-from featherweight.visuals import Motion, Shape
-from featherweight.visuals.terrain import Ground
+from featherweight.visuals import DrawnShape, Frames
+from featherweight.visuals.terrain import Terrain
 
 LIGHT = np.array([0.35, -0.45, 0.82]) / np.linalg.norm([0.35, -0.45, 0.82])  # where it comes from
 SKY, INK, SHADOW, LINES = (255, 255, 255), (40, 44, 52), (206, 208, 211), (222, 224, 227)
@@ -26,7 +26,11 @@ class Painter:
     """Paints frames of one robot from one place; what all frames have in common is made once."""
 
     def __init__(
-        self, shapes: Sequence[Shape], ground: Sequence[Ground], camera: Camera, size: tuple[int, int] = (640, 480)
+        self,
+        shapes: Sequence[DrawnShape],
+        ground: Sequence[Terrain],
+        camera: Camera,
+        size: tuple[int, int] = (640, 480),
     ) -> None:
         self._camera, self._size = camera, (size[0] * FINE, size[1] * FINE)
         self._planes = [surface for surface in ground if surface.plane is not None]
@@ -39,7 +43,7 @@ class Painter:
         for plane in self._planes:
             _grid(draw, plane, camera, self._size)
 
-    def paint(self, motion: Motion, frame: int, *, caption: str = "", newtons: float | None = None) -> Any:
+    def paint(self, motion: Frames, frame: int, *, caption: str = "", newtons: float | None = None) -> Any:
         """A Pillow image; `newtons` is how much force makes an arrow of a quarter of the picture."""
         image, camera = self._floor.copy(), self._camera
         draw = self._pen(image)
@@ -66,7 +70,7 @@ class Painter:
         order = np.argsort(-local[..., 2].mean(axis=1))
         _polygons(draw, self._camera.pixels(local[order], self._size), tones[order] @ BYTES)
 
-    def _shadow(self, draw: Any, plane: Ground, rotation: np.ndarray, position: np.ndarray) -> None:
+    def _shadow(self, draw: Any, plane: Terrain, rotation: np.ndarray, position: np.ndarray) -> None:
         """Of the robot on a plane: of the facets that look to the light, which hide all others from it."""
         frame, origin = plane.plane  # type: ignore[misc]
         normal = frame[:, 2]
@@ -109,7 +113,7 @@ def _polygons(draw: Any, pixels: np.ndarray, inks: np.ndarray) -> None:
         draw.polygon(polygon, fill=ink)
 
 
-def _grid(draw: Any, floor: Ground, camera: Camera, size: tuple[int, int]) -> None:
+def _grid(draw: Any, floor: Terrain, camera: Camera, size: tuple[int, int]) -> None:
     """Lines at round numbers on a plane."""
     rotation, position = floor.plane  # type: ignore[misc]
     step = 10.0 ** np.floor(np.log10(floor.size / 4))

@@ -14,9 +14,9 @@ from featherweight.model import Model
 from featherweight.plot.camera import Camera, camera_for
 from featherweight.plot.painter import Painter
 from featherweight.simulation import Trajectory
-from featherweight.visuals import Motion, motion_of, shapes_of, terrain_of
+from featherweight.visuals import Frames, motion_of, shapes_of, terrain_of
 from featherweight.visuals.motion import frames_of
-from featherweight.visuals.terrain import Ground
+from featherweight.visuals.terrain import Terrain
 
 Path = str | os.PathLike[str]
 STILLS = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".pdf")
@@ -120,13 +120,13 @@ def _times(duration: float, step: float) -> np.ndarray:
     return times if duration - times[-1] <= 1e-9 * duration else np.append(times, duration)
 
 
-def _caption(labels: Sequence[str], i: int, motion: Motion, frame: int) -> str:
+def _caption(labels: Sequence[str], i: int, motion: Frames, frame: int) -> str:
     """Label and time; under it where the run failed, if it did."""
     first = "   ".join([*labels[i : i + 1], f"{motion.t[frame]:.2f} s"])
     return f"{first}\n{motion.failure}" if motion.failure else first
 
 
-def _terrain(surfaces: Sequence[Any], camera: Camera) -> list[Ground]:
+def _terrain(surfaces: Sequence[Any], camera: Camera) -> list[Terrain]:
     return terrain_of(surfaces, camera.target, 3 * camera.width)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from featherweight.contact import Plane, Surface
 from featherweight.identity import identity
 from featherweight.simulation import Trajectory
-from featherweight.visuals import Motion, Shape, bounds, motion_of, shapes_of
-from featherweight.visuals.terrain import Ground, terrain_of
+from featherweight.visuals import DrawnShape, Frames, bounds, motion_of, shapes_of
+from featherweight.visuals.terrain import Terrain, terrain_of
 
 LONGEST = 1.0  # arrow, in robots' sizes
 FAINT = 0.004  # arrows below this share of the robot's size are not drawn
@@ -21,10 +21,10 @@ FAINT = 0.004  # arrows below this share of the robot's size are not drawn
 class Actor:
     """One robot: its frames, what it looks like, surfaces of its own, all of it moved by `offset` [m]."""
 
-    motion: Motion
-    shapes: tuple[Shape, ...]
+    motion: Frames
+    shapes: tuple[DrawnShape, ...]
     surfaces: tuple[Surface, ...]
-    ground: tuple[Ground, ...]
+    ground: tuple[Terrain, ...]
     offset: np.ndarray
     label: str
     label_place: np.ndarray
@@ -54,7 +54,7 @@ class Layout:
     """Everybody, the ground they share, a robot's size [m], and where the camera is and looks [m]."""
 
     actors: tuple[Actor, ...]
-    ground: tuple[Ground, ...]
+    ground: tuple[Terrain, ...]
     size: float
     camera: np.ndarray
     look_at: np.ndarray
@@ -120,7 +120,7 @@ def _is_level(surface: Surface) -> bool:
     return type(surface) is Plane and tuple(surface.normal) == (0.0, 0.0, 1.0)
 
 
-def _size(motion: Motion, look: Sequence[Shape]) -> float:
+def _size(motion: Frames, look: Sequence[DrawnShape]) -> float:
     """The longest edge of a robot's box as it begins [m]."""
     low, high = bounds(motion.start(), look)
     return float(np.max(high - low))

@@ -49,14 +49,14 @@ def export(
     check_ending("path", path, PAGE)
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     layout = layout_of(several, labels, rate)
-    numbers = Numbers()
+    numbers = PackedArrays()
     packed = numbers.packed(_scene(layout, numbers))
     page = Path(__file__).with_suffix(".html").read_text("utf-8")
     page = page.replace("TITLE", html.escape(layout.title), 1).replace('"DATA"', f'"{packed}"', 1)
     Path(path).write_text(page, encoding="utf-8")
 
 
-class Numbers:
+class PackedArrays:
     """Arrays one after the other, and what the head says of each."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Numbers:
         return base64.b64encode(gzip.compress(data, compresslevel=6)).decode()  # 9 takes up to ten times as long
 
 
-def _scene(layout: Layout, numbers: Numbers) -> dict[str, Any]:
+def _scene(layout: Layout, numbers: PackedArrays) -> dict[str, Any]:
     size, offsets = layout.size, [actor.offset for actor in layout.actors]
     pieces = [(ground, np.zeros(3)) for ground in layout.ground]
     pieces += [(g, offset) for actor, offset in zip(layout.actors, offsets, strict=True) for g in actor.ground]
@@ -106,7 +106,7 @@ def _scene(layout: Layout, numbers: Numbers) -> dict[str, Any]:
     }
 
 
-def _robot(actor: Actor, size: float, numbers: Numbers) -> dict[str, Any]:
+def _robot(actor: Actor, size: float, numbers: PackedArrays) -> dict[str, Any]:
     """Parts, and where their bodies are: a frame's pose is three columns of a rotation and a place."""
     motion, bodies = actor.motion, sorted({shape.body for shape in actor.shapes})
     position = motion.position[:, bodies] + actor.offset
@@ -128,7 +128,7 @@ def _robot(actor: Actor, size: float, numbers: Numbers) -> dict[str, Any]:
     }
 
 
-def _solid(mesh: Mesh, color: Any, numbers: Numbers, *, lit: bool = True) -> dict[str, Any]:
+def _solid(mesh: Mesh, color: Any, numbers: PackedArrays, *, lit: bool = True) -> dict[str, Any]:
     """Triangles with a colour for all vertices (3,) or one for each (n, 3)."""
     return {
         "vertices": numbers.add(mesh.vertices),

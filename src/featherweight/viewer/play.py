@@ -11,7 +11,7 @@ from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import layout_of
 from featherweight.viewer.scenery import UNITS, add_camera, add_ground, add_light
 from featherweight.viewer.stage import Stage
-from featherweight.visuals import Motion
+from featherweight.visuals import Frames
 
 RATE = 60.0  # frames of a trajectory a second
 
@@ -25,7 +25,7 @@ class Play:
         layout, scene = layout_of(trajectories, labels, rate), server.scene
         self._together = server.atomic  # what is sent within it arrives in one piece: no robot is seen half moved
         units = UNITS / layout.size
-        self.motions: list[Motion] = [actor.motion for actor in layout.actors]
+        self.motions: list[Frames] = [actor.motion for actor in layout.actors]
         self.stages = []
         for k, actor in enumerate(layout.actors):
             self.stages.append(Stage(scene, f"/robot{k}", actor, layout.size))
@@ -45,7 +45,7 @@ class Play:
             for motion, stage in zip(self.motions, self.stages, strict=True):
                 stage.show(int(np.clip(np.searchsorted(motion.t, t + 1e-9) - 1, 0, len(motion) - 1)))
 
-    def replace(self, motion: Motion) -> None:
+    def replace(self, motion: Frames) -> None:
         """The first frame of another motion of the first robot."""
         with self._together():
             self.stages[0].replace(motion)

@@ -14,7 +14,7 @@ from featherweight.visuals import bounds, shapes_of
 from featherweight.visuals.motion import frames_of
 
 
-class Pose:
+class PoseSliders:
     """The robot in one configuration, which the sliders change."""
 
     def __init__(self, server: Any, model: Model, q: np.ndarray | None = None) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from featherweight.viewer.unlit import unlit
 from featherweight.visuals import Mesh
-from featherweight.visuals.terrain import Ground
+from featherweight.visuals.terrain import Terrain
 
 UNITS = 20.0  # of viser, in a robot's size
 NEAREST = 1.05  # units from the camera that are seen: beyond the sheet at 1
@@ -23,7 +23,7 @@ SHADES = (1.0, 0.93)  # of the two kinds of tiles
 LAMP = (2.0, -3.0, 6.0)  # where most light comes from
 
 
-def add_ground(scene: Any, name: str, pieces: Sequence[Ground], units: float) -> None:
+def add_ground(scene: Any, name: str, pieces: Sequence[Terrain], units: float) -> None:
     """The ground under a name in viser's tree, `units` for each metre; planes are tiled and have no shading."""
     for k, ground in enumerate(pieces):
         if ground.plane is None:
@@ -67,7 +67,7 @@ def with_edges(mesh: Mesh) -> Mesh:
     return Mesh(mesh.vertices[mesh.faces.ravel()], np.arange(3 * len(mesh.faces)).reshape(-1, 3))
 
 
-def chessboard(ground: Ground) -> tuple[Mesh, np.ndarray]:
+def chessboard(ground: Terrain) -> tuple[Mesh, np.ndarray]:
     """A plane as tiles [m], and the colour of each vertex (n, 3)."""
     fields = _tiles(ground.size)
     colors = [

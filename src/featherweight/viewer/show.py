@@ -10,14 +10,14 @@ from typing import Any
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
 from featherweight.viewer import server as web
-from featherweight.viewer.pose import Pose
+from featherweight.viewer.pose import PoseSliders
 from featherweight.viewer.replay import Replay
 
 
 class Viewer(web.Served):
     """A page that is being served: `url`, `wait()` until Ctrl-C, `close()`. It ends with the program."""
 
-    def __init__(self, server: Any, url: str, content: Pose | Replay) -> None:
+    def __init__(self, server: Any, url: str, content: PoseSliders | Replay) -> None:
         self.server, self.url, self.content = server, url, content
         self._closed = threading.Event()
 
@@ -73,7 +73,7 @@ def show(
                 raise TypeError(f"what: expected a trajectory, several, or a model, got {type(one).__name__}")
     server = web.start(host, port)
     try:
-        content = Pose(server, several) if isinstance(several, Model) else Replay(server, several, labels)
+        content = PoseSliders(server, several) if isinstance(several, Model) else Replay(server, several, labels)
     except BaseException:
         web.stop(server)
         raise

@@ -10,7 +10,7 @@ import numpy as np
 
 from featherweight.viewer.layout import Actor
 from featherweight.viewer.scenery import UNITS, add_mesh, enlarged, with_edges
-from featherweight.visuals import Mesh, Motion, ball, cylinder
+from featherweight.visuals import Frames, Mesh, ball, cylinder
 
 FORCE, COM = (214, 39, 40), (240, 196, 25)  # colours
 ARROW, DOT = 0.008, 0.025  # radius of an arrow and of the centre of mass, in robots' sizes
@@ -62,7 +62,7 @@ class Stage:
             if len(arrows):
                 self._forces.points = arrows
 
-    def replace(self, motion: Motion) -> None:
+    def replace(self, motion: Frames) -> None:
         """Show the first frame of another motion of the same robot."""
         self._take(replace(self._actor, motion=motion))
         self.frame = -1

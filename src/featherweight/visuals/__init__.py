@@ -1,16 +1,16 @@
 """What there is to see of a robot, the ground and a trajectory, as plain arrays: for the viewer and for pictures."""
 
 from featherweight.visuals.failure import Failure, good_part
-from featherweight.visuals.motion import Motion, bounds, motion_of
-from featherweight.visuals.shapes import Shape, shapes_of
+from featherweight.visuals.motion import Frames, bounds, motion_of
+from featherweight.visuals.shapes import DrawnShape, shapes_of
 from featherweight.visuals.solids import Mesh, ball, capsule, cylinder
 from featherweight.visuals.terrain import terrain_of
 
 __all__ = [
+    "DrawnShape",
     "Failure",
+    "Frames",
     "Mesh",
-    "Motion",
-    "Shape",
     "ball",
     "bounds",
     "capsule",

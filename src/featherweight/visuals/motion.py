@@ -12,11 +12,11 @@ from featherweight.dynamics.contact_places import contact_places
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
 from featherweight.visuals.failure import failure_of
-from featherweight.visuals.shapes import Shape
+from featherweight.visuals.shapes import DrawnShape
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class Frames:
     """F frames of one robot; `failure` says where and why they end early.
 
     `t` (F,) [s]; `index` (F,), the trajectory's samples; `rotation` (F, nb+1, 3, 3) and `position` (F, nb+1, 3) of the
@@ -36,13 +36,13 @@ class Motion:
     def __len__(self) -> int:
         return len(self.t)
 
-    def start(self) -> Motion:
+    def start(self) -> Frames:
         """The first frame alone."""
         arrays = ("t", "index", "rotation", "position", "com", "points", "force")
         return replace(self, **{name: getattr(self, name)[:1] for name in arrays})
 
 
-def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> Motion:
+def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> Frames:
     """Frames of a trajectory, `rate` a second; of one lane if it is a batch, up to where that failed or diverged.
 
     Every frame is a state of the trajectory, the nearest to its time; nothing is made up in between.
@@ -70,17 +70,17 @@ def frames_of(
     force: np.ndarray | None = None,
     index: np.ndarray | None = None,
     parameters: Mapping[str, np.ndarray] | None = None,
-) -> Motion:
+) -> Frames:
     """Frames of states (F, nq); forces (F, nc, 3), zero if not given; of a robot with these parameters."""
     poses = forward_kinematics(model, q, parameters=parameters)
     points = contact_places(model, poses)
     forces = np.zeros(points.shape) if force is None or force.shape != points.shape else force
     com = center_of_mass(model, q, parameters=parameters) if model.mass > 0 else np.zeros((len(q), 3))
     index = np.arange(len(q)) if index is None else index
-    return Motion(model, t, index, poses.rotation, poses.position, com, points, forces)
+    return Frames(model, t, index, poses.rotation, poses.position, com, points, forces)
 
 
-def bounds(motion: Motion, shapes: Sequence[Shape]) -> tuple[np.ndarray, np.ndarray]:
+def bounds(motion: Frames, shapes: Sequence[DrawnShape]) -> tuple[np.ndarray, np.ndarray]:
     """The least and largest coordinates of a robot in all its frames, shapes (3,) and (3,)."""
     low, high = motion.com.min(axis=0), motion.com.max(axis=0)
     for shape in shapes:

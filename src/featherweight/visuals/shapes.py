@@ -25,7 +25,7 @@ Color = tuple[float, ...]  # red, green, blue, from 0 to 1
 
 
 @dataclass(frozen=True)
-class Shape:
+class DrawnShape:
     """A solid that moves with a body, in the body's frame."""
 
     body: int
@@ -33,7 +33,7 @@ class Shape:
     color: Color
 
 
-def shapes_of(model: Model) -> list[Shape]:
+def shapes_of(model: Model) -> list[DrawnShape]:
     """What there is to see of a robot: its visual shapes; else those it touches with; else ones made up for it.
 
     A body whose meshes were not found or cannot be read gets the next of these, with a warning.
@@ -52,7 +52,7 @@ def shapes_of(model: Model) -> list[Shape]:
     return shapes + [shape for i in sorted(bare) for shape in _derived(model, i)]
 
 
-def _read(geometries: Iterable[Geometry]) -> tuple[list[Shape], list[Geometry]]:
+def _read(geometries: Iterable[Geometry]) -> tuple[list[DrawnShape], list[Geometry]]:
     """Shapes of a file, and those whose mesh is not to be had."""
     shapes, missing = [], []
     for geometry in geometries:
@@ -60,7 +60,7 @@ def _read(geometries: Iterable[Geometry]) -> tuple[list[Shape], list[Geometry]]:
         if mesh is None:
             missing.append(geometry)
         else:
-            shapes.append(Shape(geometry.body, _placed(mesh, geometry.X), tuple(geometry.color[:3]) or PLAIN))
+            shapes.append(DrawnShape(geometry.body, _placed(mesh, geometry.X), tuple(geometry.color[:3]) or PLAIN))
     return shapes, missing
 
 
@@ -95,7 +95,7 @@ def _placed(mesh: Mesh, X: Transform) -> Mesh:
 # ---- made up
 
 
-def _derived(model: Model, i: int) -> list[Shape]:
+def _derived(model: Model, i: int) -> list[DrawnShape]:
     """Links as capsules to what they carry; what carries several as a box with its moments; points as balls.
 
     Small slices between the axes of one joint have no length and are not drawn, nor what has neither length nor mass.
@@ -121,12 +121,12 @@ def _derived(model: Model, i: int) -> list[Shape]:
         solids = _alone(inertia, mass, com)
     elif mass > 0 and model.parent[i] == 0:  # a base whose joints are all at its origin
         solids = [_block(inertia, mass, com, [])]
-    shapes = [Shape(i, mesh, color) for mesh in solids]
+    shapes = [DrawnShape(i, mesh, color) for mesh in solids]
     for point in points:
         if point.radius:
-            shapes.append(Shape(i, ball(point.radius).moved(np.eye(3), np.array(point.position)), color))
+            shapes.append(DrawnShape(i, ball(point.radius).moved(np.eye(3), np.array(point.position)), color))
         elif not is_hub:
-            shapes.append(Shape(i, ball(0.085 * size).moved(np.eye(3), np.array(point.position)), FEET))
+            shapes.append(DrawnShape(i, ball(0.085 * size).moved(np.eye(3), np.array(point.position)), FEET))
     return shapes
 
 

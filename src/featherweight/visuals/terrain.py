@@ -19,7 +19,7 @@ MOST_POINTS = 150  # of a heightfield that are drawn along one axis
 
 
 @dataclass(frozen=True)
-class Ground:
+class Terrain:
     """A surface as triangles in the world; planes also have a frame for a grid, z along the normal."""
 
     mesh: Mesh
@@ -28,7 +28,7 @@ class Ground:
     size: float = 0.0  # of a plane's square
 
 
-def terrain_of(surfaces: Sequence[Surface], center: np.ndarray, size: float) -> list[Ground]:
+def terrain_of(surfaces: Sequence[Surface], center: np.ndarray, size: float) -> list[Terrain]:
     """Surfaces near a place, within a square of that size [m]. Those of other packages are left out, with a warning."""
     others = sorted({type(surface).__name__ for surface in surfaces if type(surface) not in DRAWN})
     if others:
@@ -40,21 +40,21 @@ def terrain_of(surfaces: Sequence[Surface], center: np.ndarray, size: float) -> 
     return [_ground(surface, np.asarray(center), size) for surface in surfaces if type(surface) in DRAWN]
 
 
-def _ground(surface: Any, center: np.ndarray, size: float) -> Ground:
+def _ground(surface: Any, center: np.ndarray, size: float) -> Terrain:
     if isinstance(surface, Plane):
         normal, point = np.array(surface.normal), np.array(surface.point)
         position = center - normal * (normal @ (center - point))
         rotation = _upright(normal)
         corners = np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]) * size / 2
         square = Mesh(corners, np.array([(0, 1, 2), (0, 2, 3)])).moved(rotation, position)
-        return Ground(square, GROUND, (rotation, position), size)
+        return Terrain(square, GROUND, (rotation, position), size)
     if isinstance(surface, Box):
         place = surface.placement
         rotation = np.array(place.rotation, dtype=float)
-        return Ground(box(tuple(surface.size)).moved(rotation, np.array(place.position)), THINGS)
+        return Terrain(box(tuple(surface.size)).moved(rotation, np.array(place.position)), THINGS)
     if isinstance(surface, Sphere):
-        return Ground(ball(surface.radius, 32).moved(np.eye(3), np.array(surface.center)), THINGS)
-    return Ground(_field(surface), GROUND)
+        return Terrain(ball(surface.radius, 32).moved(np.eye(3), np.array(surface.center)), THINGS)
+    return Terrain(_field(surface), GROUND)
 
 
 def _field(field: Heightfield) -> Mesh:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from featherweight.compiler.llvm.calls import BLOCK, COUNT, STATUS
-from featherweight.compiler.llvm.lanes import Lanes, join
+from featherweight.compiler.llvm.lanes import LaneTypes, join
 from featherweight.compiler.native.target import Target
 
 
-def emit_around(lanes: Lanes, target: Target) -> str:
+def emit_around(lanes: LaneTypes, target: Target) -> str:
     """What `@rows` and `@run` of all plans call: the float mode, the stack, reports, sharing rows out to threads."""
     return _float_mode(target.arch) + _touch_stack(target.windows) + _report(lanes) + _share()
 
@@ -80,7 +80,7 @@ end:
 """
 
 
-def _report(lanes: Lanes) -> str:
+def _report(lanes: LaneTypes) -> str:
     """Write the status byte of each row of a pack, if the caller wants them."""
     lines = []
     for r in range(lanes.width):

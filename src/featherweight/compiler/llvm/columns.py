@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from featherweight.compiler.llvm.lanes import Lanes, join
+from featherweight.compiler.llvm.lanes import LaneTypes, join
 
 PACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %to, i64 %n"
 UNPACK_ARGUMENTS = "ptr %base, i64 %stride, i64 %row, i64 %last, ptr %ws, ptr %table, i64 %n"
 
 
-def check(values: list[str], lanes: Lanes) -> list[str]:
+def check(values: list[str], lanes: LaneTypes) -> list[str]:
     """%f0 … = %g0 … + 0 x of each value: chains of sums that stay zero until a NaN or an infinity comes."""
     T, zero = lanes.real, lanes.literal(0.0)
     return [f"%f{j} = call {T} @llvm.fma.{lanes.suffix}({T} {x}, {T} {zero}, {T} %g{j})" for j, x in enumerate(values)]
 
 
-def total(chains: list[str], lanes: Lanes, name: str = "%total") -> list[str]:
+def total(chains: list[str], lanes: LaneTypes, name: str = "%total") -> list[str]:
     """The sum of chains."""
     lines = [f"{name}0 = fadd {lanes.real} {chains[0]}, {lanes.literal(0.0)}"]
     lines += [f"{name}{j} = fadd {lanes.real} {name}{j - 1}, {x}" for j, x in enumerate(chains[1:], 1)]
     return [*lines, f"{name} = fadd {lanes.real} {name}{len(chains) - 1}, {lanes.literal(0.0)}"]
 
 
-def column_loop(lanes: Lanes, block: list[str], end: list[str], single: list[str], single_end: list[str]) -> str:
+def column_loop(lanes: LaneTypes, block: list[str], end: list[str], single: list[str], single_end: list[str]) -> str:
     """Columns W at a time from %start on, the last block overlapping the one before it; one by one if there are fewer.
 
     A block carries W chains of checks from %g0 … to %f0 …, a single column one from %sum to %sum1."""

@@ -16,7 +16,7 @@ from featherweight.compiler.llvm.calls import (
     LOOP_PARTS,
     PARTS,
 )
-from featherweight.compiler.llvm.lanes import Lanes, join
+from featherweight.compiler.llvm.lanes import LaneTypes, join
 from featherweight.compiler.llvm.one_row import UNROLL
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.plan.place import Plan
@@ -25,8 +25,8 @@ STACK_PAGES = 48  # of 3 kB: more than any chunk needs
 
 
 def emit_driver(
-    lanes: Lanes,
-    native: Lanes,
+    lanes: LaneTypes,
+    native: LaneTypes,
     inputs: list,
     outputs: list,
     plan: Plan,
@@ -45,7 +45,7 @@ def emit_driver(
     return rows + _run(PARTS if loop is None else LOOP_PARTS)
 
 
-def _sparse(native: Lanes, outputs: list, slots: list[int], zero: int | None) -> dict[int, tuple[int, str]]:
+def _sparse(native: LaneTypes, outputs: list, slots: list[int], zero: int | None) -> dict[int, tuple[int, str]]:
     """Outputs that are mostly zero: how many entries are not, filled up to whole rounds of copying by the last one
     again, and tables of their places in the workspace [bytes] and columns."""
     found = {}
@@ -63,7 +63,7 @@ def _sparse(native: Lanes, outputs: list, slots: list[int], zero: int | None) ->
     return found
 
 
-def _rows(lanes: Lanes, inputs: list, outputs: list, plan: Plan, windows: bool, sparse: dict[int, int]) -> str:
+def _rows(lanes: LaneTypes, inputs: list, outputs: list, plan: Plan, windows: bool, sparse: dict[int, int]) -> str:
     """`@rows(call, ws, first, end)`: number of packs with a bad row."""
     I, T = lanes.int, lanes.real
     zero = "0" if lanes.width == 1 else "zeroinitializer"
@@ -138,7 +138,7 @@ def _array(k: int) -> list[str]:
     ]
 
 
-def _packing(lanes: Lanes, inputs: list, by_index: frozenset[int], zero: str) -> tuple[list[str], str]:
+def _packing(lanes: LaneTypes, inputs: list, by_index: frozenset[int], zero: str) -> tuple[list[str], str]:
     """Instructions that move rows of the inputs into their slots; and bits in lanes that are not finite."""
     lines: list[str] = []
     bad = zero
@@ -160,7 +160,7 @@ def _packing(lanes: Lanes, inputs: list, by_index: frozenset[int], zero: str) ->
     return lines, bad
 
 
-def _unpacking(lanes: Lanes, first: int, outputs: list, sparse: dict[int, int], zero: str) -> tuple[list[str], str]:
+def _unpacking(lanes: LaneTypes, first: int, outputs: list, sparse: dict[int, int], zero: str) -> tuple[list[str], str]:
     """Instructions that run the plan and move slots into rows of the outputs, which are arrays from the number `first`
     on; and bits in lanes that are not finite."""
     written = [j for j, (n, _) in enumerate(outputs) if n > 0]

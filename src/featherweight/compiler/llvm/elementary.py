@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from featherweight.compiler.llvm.lanes import Lanes
+from featherweight.compiler.llvm.lanes import LaneTypes
 
 # Chebyshev fits on [0, (π/4)²] of (sin √z/√z - 1)/z and (cos √z - 1 + z/2)/z², z = r²
 SIN = (
@@ -65,7 +65,7 @@ def _two_over_pi_words() -> list[int]:
     return [0, *((value >> (64 * (WORDS - 1 - k))) & (2**64 - 1) for k in range(WORDS))]
 
 
-def emit_sincos(lanes: Lanes, native: Lanes) -> str:
+def emit_sincos(lanes: LaneTypes, native: LaneTypes) -> str:
     """`@sincos_slots`: sines and cosines of n slots of `lanes`, in `native` vectors.
 
     With one lane, eight joints of one state fill a vector; with eight lanes, eight states of one
@@ -74,7 +74,7 @@ def emit_sincos(lanes: Lanes, native: Lanes) -> str:
     return _payne_hanek() + _large_lanes(native) + _any_vector(native) + _slots(lanes, native)
 
 
-def _slots(lanes: Lanes, native: Lanes) -> str:
+def _slots(lanes: LaneTypes, native: LaneTypes) -> str:
     """A pack's slots are vectors already; single values are gathered first, so that they fill vectors.
 
     The loop has no branch: that an argument was large is noticed on the way, and all is done again.
@@ -135,7 +135,7 @@ end:
 """
 
 
-def _gather(lanes: Lanes) -> str:
+def _gather(lanes: LaneTypes) -> str:
     """`gather`: single values from their slots into a row."""
     T, size = lanes.real, lanes.bytes
     return f"""gather:
@@ -151,7 +151,7 @@ def _gather(lanes: Lanes) -> str:
   br i1 %gmore, label %gather, label %begin"""
 
 
-def _any_vector(native: Lanes) -> str:
+def _any_vector(native: LaneTypes) -> str:
     """`@sincos_vector`: of one vector, whose arguments may be of any size."""
     T, I = native.real, native.int
     return f"""
@@ -175,13 +175,13 @@ define internal void @sincos_vector(ptr %px, ptr %psin, ptr %pcos) noinline cold
 """
 
 
-def _is_large(native: Lanes) -> str:
+def _is_large(native: LaneTypes) -> str:
     """%large: where |x| is too large for %r3, or x is not a number."""
     return f"""%ax = call {native.real} @llvm.fabs.{native.suffix}({native.real} %x)
   %large = fcmp uge {native.real} %ax, {native.literal(LARGE)}"""
 
 
-def _reduce(native: Lanes) -> str:
+def _reduce(native: LaneTypes) -> str:
     """%r3 = x - kπ/2; the last bits of %q1 are k."""
     T = native.real
     fma = f"call {T} @llvm.fma.{native.suffix}"
@@ -195,7 +195,7 @@ def _reduce(native: Lanes) -> str:
   %q1 = bitcast {T} %t to {native.int}"""
 
 
-def _sincos(native: Lanes, r: str, q: str) -> str:
+def _sincos(native: LaneTypes, r: str, q: str) -> str:
     """%sin and %cos of x = r + qπ/2, |r| ≤ π/4; of -0 the sine is -0."""
     T, I, B = native.real, native.int, native.bool
     fma = f"call {T} @llvm.fma.{native.suffix}"
@@ -236,8 +236,8 @@ def _sincos(native: Lanes, r: str, q: str) -> str:
   %cos = bitcast {I} %c2i to {T}"""
 
 
-def _large_lanes(native: Lanes) -> str:
-    one = Lanes(1)
+def _large_lanes(native: LaneTypes) -> str:
+    one = LaneTypes(1)
     return f"""
 define internal void @sincos_large(ptr %xs, ptr %rs, ptr %ks) noinline cold #0 {{
 entry:
@@ -292,7 +292,7 @@ def _payne_hanek() -> str:
 
     The fraction is split into 53 exact bits and the rest before it is multiplied by π/2: one rounding.
     """
-    one = Lanes(1)
+    one = LaneTypes(1)
     p1, p2, _ = _half_pi_parts()
     words = ", ".join(f"i64 {w}" for w in _two_over_pi_words())
     return f"""

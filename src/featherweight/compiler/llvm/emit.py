@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from featherweight.compiler.llvm import memory
-from featherweight.compiler.llvm.lanes import Lanes
+from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.turns import emit_turn, move_tables
 from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Chunk, Elementary, Turn
@@ -24,7 +24,7 @@ LINE = 64  # bytes that memory moves at once
 LOADS = {UNIFORM: memory.load_uniform, LANES: memory.load_lanes, ROWS: memory.load_rows}
 
 
-def emit_steps(plan: Plan, lanes: Lanes, fetch: str = "", offsets: Sequence[int] = ()) -> tuple[list[str], str]:
+def emit_steps(plan: Plan, lanes: LaneTypes, fetch: str = "", offsets: Sequence[int] = ()) -> tuple[list[str], str]:
     """Functions of chunks that need no table; and the rest, with `@step(ptr %ws, ptr %rows, i64 %stride)`, which runs
     the plan once on a workspace.
 
@@ -93,7 +93,7 @@ def _spread(body: list[str], fetch: str, offsets: Sequence[int]) -> list[str]:
     return [line for k, text in enumerate(body) for line in (*before.get(k, ()), text)]
 
 
-def emit_fetch(lanes: Lanes) -> str:
+def emit_fetch(lanes: LaneTypes) -> str:
     """One cache line of each row of a pack, which will be written: `@fetch` into the first cache, `@fetch_far` into the
     second. Past the last row they do nothing."""
     places = ["%p0 = getelementptr i8, ptr %rows, i64 %offset"]
@@ -119,7 +119,7 @@ def _bytes(name: str, data: bytes) -> str:
     return f'{name} = internal constant [{len(data)} x i8] c"{text}", align 64\n'
 
 
-def _elementary_call(plan: Plan, step: Elementary, lanes: Lanes) -> str:
+def _elementary_call(plan: Plan, step: Elementary, lanes: LaneTypes) -> str:
     argument, sin, cos = (lanes.bytes * plan.base[name, step.level] for name in ("argument", "sin", "cos"))
     return (
         f"call void @sincos_slots(ptr %ws, ptr @arguments{step.level}, i64 {len(step.arguments)}, "
@@ -134,7 +134,7 @@ class _Function:
     def __init__(
         self,
         chunk: Chunk,
-        lanes: Lanes,
+        lanes: LaneTypes,
         lookups: list[bytes],
         plan: Plan | None = None,
         own: Sequence[int] = (),

@@ -8,7 +8,7 @@ import struct
 from featherweight.compiler.trace.operations import OPERATIONS
 
 
-class Lanes:
+class LaneTypes:
     """Spelling of types, intrinsics and literals for a number of lanes."""
 
     def __init__(self, width: int) -> None:

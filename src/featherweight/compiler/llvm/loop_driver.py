@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from featherweight.compiler.llvm.calls import ARRAYS
 from featherweight.compiler.llvm.driver import begin_rows, point_rows
-from featherweight.compiler.llvm.lanes import Lanes, join
+from featherweight.compiler.llvm.lanes import LaneTypes, join
 from featherweight.compiler.llvm.stepping import Sizes, emit_stepping
 from featherweight.compiler.plan.place import Plan
 
 Blocks = list[tuple[int, int]]  # sizes, and where they begin
 
 
-def emit_loop_rows(lanes: Lanes, inputs: Blocks, outputs: Blocks, plan: Plan, sizes: Sizes, windows: bool) -> str:
+def emit_loop_rows(lanes: LaneTypes, inputs: Blocks, outputs: Blocks, plan: Plan, sizes: Sizes, windows: bool) -> str:
     """`@rows(call, ws, first, end)`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries)."""
     table, read, written, plain = _carrying(lanes, inputs[: sizes[0]], plan.outputs)
     before, once, each, at_sample, at_step = _moves(lanes, inputs, outputs, sizes, plan.by_index)
@@ -68,7 +68,7 @@ finish:
 {emit_stepping(lanes.width, [n for n, _ in inputs], [n for n, _ in outputs], sizes)}"""
 
 
-def _carrying(lanes: Lanes, carry: Blocks, slots: list[int]) -> tuple[str, list[str], list[str], int]:
+def _carrying(lanes: LaneTypes, carry: Blocks, slots: list[int]) -> tuple[str, list[str], list[str], int]:
     """How the carry gets into its slots after a step: tables of the places it is moved from and to, instructions that
     read what others would overwrite and that write it, and how many moves the tables have."""
     T = lanes.real
@@ -89,7 +89,7 @@ def _carrying(lanes: Lanes, carry: Blocks, slots: list[int]) -> tuple[str, list[
     return table, read, written, len(plain)
 
 
-def _move(lanes: Lanes, n: int) -> str:
+def _move(lanes: LaneTypes, n: int) -> str:
     """`move`: n slots of the carry, by the tables @from and @to."""
     T = lanes.real
     return f"""move:
@@ -114,7 +114,7 @@ def _table(name: str, places: list[int]) -> str:
 
 
 def _moves(
-    lanes: Lanes, inputs: Blocks, outputs: Blocks, sizes: Sizes, by_index: frozenset[int]
+    lanes: LaneTypes, inputs: Blocks, outputs: Blocks, sizes: Sizes, by_index: frozenset[int]
 ) -> tuple[list[str], ...]:
     """Lines that load the arrays' places; that pack once, pack at each step, unpack the carry, unpack the records."""
     carry, given, recorded = sizes

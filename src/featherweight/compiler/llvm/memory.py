@@ -5,18 +5,18 @@ An index below, above or NaN means the first, the last and the first entry: no i
 
 from __future__ import annotations
 
-from featherweight.compiler.llvm.lanes import Lanes, join
+from featherweight.compiler.llvm.lanes import LaneTypes, join
 
-ONE = Lanes(1)
+ONE = LaneTypes(1)
 
 
-def lookup(out: str, index: str, table: str, size: int, lanes: Lanes) -> list[str]:
+def lookup(out: str, index: str, table: str, size: int, lanes: LaneTypes) -> list[str]:
     """Entry ⌊index⌋ of a table, which all lanes share."""
     address = f"{out}p = getelementptr double, ptr {table}, {lanes.int} {out}i"
     return [*_position(out, index, size, lanes), address, _gathered(out, lanes)]
 
 
-def load_lanes(out: str, index: str, block: str, size: int, lanes: Lanes) -> list[str]:
+def load_lanes(out: str, index: str, block: str, size: int, lanes: LaneTypes) -> list[str]:
     """Entry ⌊index⌋ of an array in the workspace, for each lane its own."""
     if lanes.width == 1:
         return load_uniform(out, index, block, size, lanes)
@@ -30,7 +30,7 @@ def load_lanes(out: str, index: str, block: str, size: int, lanes: Lanes) -> lis
     ]
 
 
-def load_rows(out: str, index: str, slot: str, size: int, lanes: Lanes) -> list[str]:
+def load_rows(out: str, index: str, slot: str, size: int, lanes: LaneTypes) -> list[str]:
     """Entry ⌊index⌋ of the row of an input that each lane works on; the slot holds where the rows are."""
     return [
         *_position(out, index, size, lanes),
@@ -40,7 +40,7 @@ def load_rows(out: str, index: str, slot: str, size: int, lanes: Lanes) -> list[
     ]
 
 
-def load_uniform(out: str, index: str, block: str, size: int, lanes: Lanes) -> list[str]:
+def load_uniform(out: str, index: str, block: str, size: int, lanes: LaneTypes) -> list[str]:
     """Entry ⌊index⌋ of an array in the workspace, the same for all lanes."""
     return [
         *_address(out, index, block, size, lanes),
@@ -48,7 +48,7 @@ def load_uniform(out: str, index: str, block: str, size: int, lanes: Lanes) -> l
     ]
 
 
-def store_uniform(out: str, index: str, value: str, block: str, size: int, lanes: Lanes) -> list[str]:
+def store_uniform(out: str, index: str, value: str, block: str, size: int, lanes: LaneTypes) -> list[str]:
     """Replace that entry."""
     return [
         *_address(out, index, block, size, lanes),
@@ -56,7 +56,7 @@ def store_uniform(out: str, index: str, value: str, block: str, size: int, lanes
     ]
 
 
-def fill(out: str, values: list[str], block: str, lanes: Lanes) -> list[str]:
+def fill(out: str, values: list[str], block: str, lanes: LaneTypes) -> list[str]:
     """The first values of an array in the workspace."""
     lines = []
     for k, x in enumerate(values):
@@ -67,7 +67,7 @@ def fill(out: str, values: list[str], block: str, lanes: Lanes) -> list[str]:
     return lines
 
 
-def emit_point_rows(lanes: Lanes) -> str:
+def emit_point_rows(lanes: LaneTypes) -> str:
     """`@point_rows`: places of the rows of a pack, in a slot; in the last pack the last row is repeated."""
     lines = []
     for r in range(lanes.width):
@@ -87,7 +87,7 @@ define void @point_rows(ptr %base, i64 %stride, i64 %row, i64 %last, ptr %to) no
 """
 
 
-def _address(out: str, index: str, block: str, size: int, lanes: Lanes) -> list[str]:
+def _address(out: str, index: str, block: str, size: int, lanes: LaneTypes) -> list[str]:
     """%p: of an entry that is the same for all lanes."""
     first = f"{out}x = extractelement {lanes.real} {index}, i32 0"
     return [
@@ -97,7 +97,7 @@ def _address(out: str, index: str, block: str, size: int, lanes: Lanes) -> list[
     ]
 
 
-def _position(out: str, index: str, size: int, lanes: Lanes) -> list[str]:
+def _position(out: str, index: str, size: int, lanes: LaneTypes) -> list[str]:
     """%i: ⌊index⌋, at least 0 and less than the size."""
     T, zero, last = lanes.real, lanes.literal(0.0), lanes.literal(size - 1.0)
     return [
@@ -109,7 +109,7 @@ def _position(out: str, index: str, size: int, lanes: Lanes) -> list[str]:
     ]
 
 
-def _gathered(out: str, lanes: Lanes) -> str:
+def _gathered(out: str, lanes: LaneTypes) -> str:
     """What is at the places %p."""
     if lanes.width == 1:
         return f"{out} = load double, ptr {out}p"

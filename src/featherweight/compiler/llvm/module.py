@@ -7,7 +7,7 @@ from math import prod
 
 from featherweight.compiler.llvm.driver import emit_driver
 from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, emit_steps
-from featherweight.compiler.llvm.lanes import Lanes
+from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.support import attributes, intrinsics, support_in_module
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.plan.place import Plan
@@ -61,7 +61,7 @@ def emit_module(
     With `loop` (how many of the inputs are carry, how many are given for each step, of how much of the carry a history
     is kept) they repeat the plan.
     """
-    lanes, native = Lanes(width), Lanes(target.width)
+    lanes, native = LaneTypes(width), LaneTypes(target.width)
     in_blocks = [(prod(shape), plan.base["input", k]) for k, shape in enumerate(inputs)]
     out_blocks, entry = [], 0
     for shape in outputs:
@@ -81,7 +81,7 @@ def emit_module(
     return Module("".join(common), functions, "".join(rest))
 
 
-def _early(plan: Plan, longest: int, lanes: Lanes) -> tuple[str, range]:
+def _early(plan: Plan, longest: int, lanes: LaneTypes) -> tuple[str, range]:
     """The function that fetches rows of the longest result while it is computed, and which of their lines [bytes]: all,
     where there is time for it. Where there is no room for them in the first cache, every other one; the second cache
     takes lines in pairs."""

@@ -6,13 +6,13 @@ A row is copied as it is; where most of a result is zero whatever the state, `@s
 from __future__ import annotations
 
 from featherweight.compiler.llvm.columns import PACK_ARGUMENTS, UNPACK_ARGUMENTS, check, column_loop, total
-from featherweight.compiler.llvm.lanes import Lanes, join
+from featherweight.compiler.llvm.lanes import LaneTypes, join
 
 UNROLL = 8
-ONE = Lanes(1)
+ONE = LaneTypes(1)
 
 
-def emit_one_row(native: Lanes) -> str:
+def emit_one_row(native: LaneTypes) -> str:
     """`@pack`, `@unpack` and `@scatter`; they return a word that is not zero if there is a NaN or an infinity."""
     return _pack(native) + _unpack() + _scatter(native)
 
@@ -22,7 +22,7 @@ def _refused() -> str:
     return join([*total([f"%f{j}" for j in range(UNROLL)], ONE), *_refuse("%total", ONE)])
 
 
-def _refuse(chain: str, native: Lanes) -> list[str]:
+def _refuse(chain: str, native: LaneTypes) -> list[str]:
     """`ret` of one word that is not zero if any lane of a sum is NaN."""
     name, w = chain[1:], native.width
     lines = [f"%{name}u = fcmp uno {native.real} {chain}, {native.literal(0.0)}"]
@@ -33,7 +33,7 @@ def _refuse(chain: str, native: Lanes) -> list[str]:
     return [*lines, f"ret i64 %{name}w"]
 
 
-def _pack(native: Lanes) -> str:
+def _pack(native: LaneTypes) -> str:
     """`@pack`: one row, copied to its slots in native vectors."""
     w, T = native.width, native.real
     block = [
@@ -132,7 +132,7 @@ singleend:
 """
 
 
-def _scatter(native: Lanes) -> str:
+def _scatter(native: LaneTypes) -> str:
     """`@scatter`: a row of n ≥ W zeros, but for m columns from slots; m is a multiple of UNROLL."""
     w, T = native.width, native.real
     columns = []

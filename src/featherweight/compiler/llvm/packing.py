@@ -8,17 +8,17 @@ again, so no lane needs a mask. What one lane needs is in `one_row.py`.
 from __future__ import annotations
 
 from featherweight.compiler.llvm.columns import PACK_ARGUMENTS, UNPACK_ARGUMENTS, check, column_loop, total
-from featherweight.compiler.llvm.lanes import Lanes, join
+from featherweight.compiler.llvm.lanes import LaneTypes, join
 
 WRITE_AHEAD = 128  # bytes; measured: docs/decisions/0009
 
 
-def emit_packing(lanes: Lanes) -> str:
+def emit_packing(lanes: LaneTypes) -> str:
     """`@pack` and `@unpack` for a pack; both return bits in the lanes that hold a NaN or an infinity."""
     return _pack(lanes) + _unpack(lanes)
 
 
-def _refuse(chain: str, lanes: Lanes) -> list[str]:
+def _refuse(chain: str, lanes: LaneTypes) -> list[str]:
     """`ret` of bits in the lanes where a sum is not zero but NaN."""
     name = chain[1:]
     return [
@@ -28,7 +28,7 @@ def _refuse(chain: str, lanes: Lanes) -> list[str]:
     ]
 
 
-def _load_transposed(pointers: list[str], lanes: Lanes) -> tuple[list[str], list[str]]:
+def _load_transposed(pointers: list[str], lanes: LaneTypes) -> tuple[list[str], list[str]]:
     """Instructions that load W vectors of W entries and transpose them: log2(W) rounds of shuffles, the widest of
     which is done by loading halves."""
     w, lines = lanes.width, []
@@ -50,7 +50,7 @@ def _load_transposed(pointers: list[str], lanes: Lanes) -> tuple[list[str], list
     return lines + more, names
 
 
-def _transpose(names: list[str], lanes: Lanes, below: int, prefix: str = "%tr") -> tuple[list[str], list[str]]:
+def _transpose(names: list[str], lanes: LaneTypes, below: int, prefix: str = "%tr") -> tuple[list[str], list[str]]:
     """Instructions for the rounds of a transpose in which blocks of 1, 2, 4 … entries, less than `below`, change
     places."""
     w, lines = lanes.width, []
@@ -75,7 +75,7 @@ def _transpose(names: list[str], lanes: Lanes, below: int, prefix: str = "%tr") 
     return lines, names
 
 
-def _row_pointers(lanes: Lanes) -> str:
+def _row_pointers(lanes: LaneTypes) -> str:
     """%row0 … %row(W-1): pointers to the rows of a pack; in the last pack the last row is repeated."""
     w = lanes.width
     whole = ["%row0w = getelementptr i8, ptr %base, i64 %offset"]
@@ -105,7 +105,7 @@ start:
 """
 
 
-def _pack(lanes: Lanes) -> str:
+def _pack(lanes: LaneTypes) -> str:
     """`@pack`: W rows of n columns into n slots; returns bits in lanes that are not finite."""
     w, T = lanes.width, lanes.real
     block = []
@@ -143,7 +143,7 @@ entry:
 """
 
 
-def _unpack(lanes: Lanes) -> str:
+def _unpack(lanes: LaneTypes) -> str:
     """`@unpack`: n slots, found by a table of places [bytes], into columns of W rows; returns bits in lanes that are
     not finite."""
     w, T = lanes.width, lanes.real

@@ -11,7 +11,7 @@ import functools
 from featherweight.compiler.llvm.around import emit_around
 from featherweight.compiler.llvm.elementary import emit_sincos
 from featherweight.compiler.llvm.emit import emit_fetch
-from featherweight.compiler.llvm.lanes import Lanes
+from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.memory import emit_point_rows
 from featherweight.compiler.llvm.one_row import emit_one_row
 from featherweight.compiler.llvm.packing import emit_packing
@@ -52,7 +52,7 @@ def intrinsics(width: int, target: Target) -> str:
         "i64 @llvm.smin.i64(i64, i64)",
     )
     lines = [f"declare {header}\n" for header in (*common, *FLOAT_MODE[target.arch])]
-    lines += [line for w in (1, width, target.width) for line in Lanes(w).declarations().splitlines(keepends=True)]
+    lines += [line for w in (1, width, target.width) for line in LaneTypes(w).declarations().splitlines(keepends=True)]
     return "".join(dict.fromkeys(lines))
 
 
@@ -67,7 +67,7 @@ def attributes(target: Target) -> str:
 
 @functools.cache
 def _functions(width: int, target: Target) -> str:
-    lanes, native = Lanes(width), Lanes(target.width)
+    lanes, native = LaneTypes(width), LaneTypes(target.width)
     return (
         emit_sincos(lanes, native)
         + (emit_packing(lanes) if width > 1 else emit_one_row(native))

@@ -9,12 +9,12 @@ from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Turn
 
 if TYPE_CHECKING:
-    from featherweight.compiler.llvm.lanes import Lanes
+    from featherweight.compiler.llvm.lanes import LaneTypes
 
 FEW = 48  # moves that are written out
 
 
-def emit_turn(turn: Turn, lanes: Lanes) -> list[str]:
+def emit_turn(turn: Turn, lanes: LaneTypes) -> list[str]:
     """Instructions at a place in a repeat. Turns are counted where there can be more than one."""
     k, T, w = turn.repeat.number, lanes.real, lanes.width
     lines = _copies(f"{turn.kind}{k}", turn.copies, lanes)
@@ -43,7 +43,7 @@ def emit_turn(turn: Turn, lanes: Lanes) -> list[str]:
     ]
 
 
-def _copies(name: str, copies: list[tuple[int, int]], lanes: Lanes) -> list[str]:
+def _copies(name: str, copies: list[tuple[int, int]], lanes: LaneTypes) -> list[str]:
     """Slots moved to other slots; many of them by a table, in a loop."""
     if len(copies) > FEW:
         return [f"call void @move_slots(ptr %ws, ptr @{name}, i64 {len(copies)})"]
@@ -58,7 +58,7 @@ def _copies(name: str, copies: list[tuple[int, int]], lanes: Lanes) -> list[str]
     return lines
 
 
-def emit_moves(lanes: Lanes) -> str:
+def emit_moves(lanes: LaneTypes) -> str:
     """`@move_slots(ws, table, n)`: n pairs of places, from and to."""
     T = lanes.real
     return f"""
@@ -86,7 +86,7 @@ end:
 """
 
 
-def move_tables(plan: Plan, lanes: Lanes) -> Iterator[tuple[str, list[int]]]:
+def move_tables(plan: Plan, lanes: LaneTypes) -> Iterator[tuple[str, list[int]]]:
     """Names and contents: places [bytes], from and to."""
     for step in plan.steps:
         if isinstance(step, Turn) and len(step.copies) > FEW:

@@ -44,7 +44,7 @@ class states_done:
 
 
 @dataclass
-class Frame:
+class ArrayFrame:
     """A loop that is being traced: what it carries, and the arrays that it touches."""
 
     number: int
@@ -104,7 +104,7 @@ class TracedArray:
         args = (frame.ordered(graph, self.number), node.id, new.id, self.size)
         frame.versions[self.number] = graph.version("store", args, self.number)
 
-    def _frame(self) -> Frame:
+    def _frame(self) -> ArrayFrame:
         """The innermost loop, which now carries this array."""
         graph, frames = self.graph, self.graph.frames
         if self._home not in frames:

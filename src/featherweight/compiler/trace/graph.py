@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.trace.arrays import Frame
+from featherweight.compiler.trace.arrays import ArrayFrame
 from featherweight.compiler.trace.node import Condition, Node, other_trace
 from featherweight.compiler.trace.operations import CONSTANTS, FOLD, LEAVES, OPERATIONS
 from featherweight.compiler.trace.structure import DONE, Repeat, Ruled
@@ -45,7 +45,7 @@ class Graph:
         self._begun = 0  # repeats
         self._done: Condition | None = None  # in the repeat that is open: which lanes are done
         self.array_of: dict[int, int] = {}  # number of the array that a node is a version of
-        self.frames = [Frame(-1, 0)]  # loops that are open, the outermost first; before them the whole trace
+        self.frames = [ArrayFrame(-1, 0)]  # loops that are open, the outermost first; before them the whole trace
         self.counters: set[int] = set()  # leaves that count the turns of a loop
         self._arrays = 0
         self.ruled: list[Ruled] = []  # inner ones before those that they are in
@@ -213,7 +213,7 @@ class Graph:
 
         Without a carry, what the body returns is left undefined in lanes that are done before the first turn.
         """
-        frame = Frame(self._begun, len(carry or ()))
+        frame = ArrayFrame(self._begun, len(carry or ()))
         self._begun += 1
         values = [self._node("carry", (frame.number, k)) for k in range(frame.size)]
         outside, enclosing = self._scope, self._done
@@ -240,7 +240,9 @@ class Graph:
         first = [self.lift(x).id for x in carry] if carry is not None else [self._node("undefined", ()).id] * len(after)
         return self._repeated(frame, first, [x.id for x in after], done, Repeat(frame.number, test, inside, 0, at_most))
 
-    def _test(self, frame: Frame, until: Callable[[list[Any]], Any] | None, values: Sequence[Any]) -> Condition | None:
+    def _test(
+        self, frame: ArrayFrame, until: Callable[[list[Any]], Any] | None, values: Sequence[Any]
+    ) -> Condition | None:
         """Which lanes are done before a turn; None: all of them, before the first one."""
         ends = False if until is None else until(list(values))
         if not isinstance(ends, (Condition, bool, np.bool_)):
@@ -253,7 +255,9 @@ class Graph:
             self._done = frame.done = done
         return done
 
-    def _repeated(self, frame: Frame, first: list[int], after: list[int], done: Condition, repeat: Repeat) -> list[Any]:
+    def _repeated(
+        self, frame: ArrayFrame, first: list[int], after: list[int], done: Condition, repeat: Repeat
+    ) -> list[Any]:
         """The node of a loop, and its results. The versions of arrays stand after the carry."""
         size = frame.size - len(frame.carried)
         first[size:size], after[size:size] = frame.carried.values(), [frame.versions[a] for a in frame.carried]

@@ -20,7 +20,7 @@ from featherweight.spatial import Force, Motion
 
 
 @dataclass(frozen=True)
-class Answer:
+class MassSolver:
     """b ↦ M(q)⁻¹ b in two halves: y = inward(b), a number a coordinate, and M⁻¹ b = outward(y)."""
 
     tree: Tree
@@ -28,15 +28,15 @@ class Answer:
     bodies: ArticulatedTree
 
     @staticmethod
-    def at(tree: Tree, q: Sequence[Any]) -> Answer:
+    def at(tree: Tree, q: Sequence[Any]) -> MassSolver:
         tree = aggregated(tree)
-        return Answer(tree, q, articulated_bodies(tree, q))
+        return MassSolver(tree, q, articulated_bodies(tree, q))
 
     @staticmethod
-    def after(tree: Tree, q: Sequence[Any], delta: Sequence[Any]) -> Answer:
+    def after(tree: Tree, q: Sequence[Any], delta: Sequence[Any]) -> MassSolver:
         """That of the robot at q ⊕ δ."""
         q_after = algorithms.integrate(tree, q, delta)
-        return Answer.at(tree.moved(q, delta, q_after), q_after)
+        return MassSolver.at(tree.moved(q, delta, q_after), q_after)
 
     def inward(self, b: Sequence[Any], forces: Sequence[Force] | None = None) -> list[Any]:
         """Of impulses b at the joints, and others on the bodies."""

@@ -12,7 +12,7 @@ from featherweight.integrators.variational.carry import SQUARE, TrialCarry
 from featherweight.integrators.variational.drnea import Place, Trial, drnea
 from featherweight.integrators.variational.logarithm import LEAST_W
 from featherweight.integrators.variational.newton import newton_step
-from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.riqn import MassSolver
 from featherweight.integrators.variational.step_end import StepEnd
 from featherweight.model import Tree
 from featherweight.scalar import logical_not, repeat, when, where
@@ -64,7 +64,7 @@ class Found:
     ended: StepEnd | None = None
     same: Any = False
 
-    def corrected(self, answers: Answer | None, tree: Tree) -> list[Any]:
+    def corrected(self, answers: MassSolver | None, tree: Tree) -> list[Any]:
         """δ after one more quasi-Newton step, as a pass of this tree; where Newton steps found it, δ itself."""
         if answers is None or self.y is None:
             return self.trial.delta
@@ -94,10 +94,10 @@ class Search:
         small: Any,
         fine: Any,
         aim: Any = None,
-        end: Callable[[Trial, Answer], StepEnd] | None = None,
+        end: Callable[[Trial, MassSolver], StepEnd] | None = None,
     ) -> None:
         self.place, self.small, self.fine, self.aim, self.end = place, small, fine, small if aim is None else aim, end
-        self.answers: Answer | None = None
+        self.answers: MassSolver | None = None
 
     def good(self, trial: Trial) -> Any:
         """Is it a step?"""
@@ -107,9 +107,9 @@ class Search:
         """δ ← δ - M⁻¹ e, until e is small, or, where Newton steps can take over, would not be soon."""
         first, ended = drnea(self.place, delta), None
         if self.end is None:
-            answers = Answer.at(self.place.tree, self.place.q)
+            answers = MassSolver.at(self.place.tree, self.place.q)
         else:
-            answers = Answer.after(self.place.tree, self.place.q, delta)
+            answers = MassSolver.after(self.place.tree, self.place.q, delta)
             ended = self.end(first, answers)
         y = answers.inward(first.e)
         row = TrialCarry(self.place.tree, first, y)
@@ -134,7 +134,7 @@ class Search:
 
     def broyden(self, delta: Sequence[Any], at_most: int) -> Found:
         """Quasi-Newton steps that learn from each other."""
-        first, answers = drnea(self.place, delta), Answer.at(self.place.tree, self.place.q)
+        first, answers = drnea(self.place, delta), MassSolver.at(self.place.tree, self.place.q)
         row = TrialCarry(self.place.tree, first)
         tree = self.place.tree.separate_passes()
 
@@ -202,9 +202,9 @@ class Search:
         same = fine & found.same
         return replace(found, trial=trial, iterations=iterations, y=None if found.y is None else y, same=same)
 
-    def answer_after(self, trial: Trial) -> Answer:
+    def answer_after(self, trial: Trial) -> MassSolver:
         """By M where the trial ends, in passes of its own."""
-        return Answer.after(self.place.tree.fused_passes(), self.place.q, trial.delta)
+        return MassSolver.after(self.place.tree.fused_passes(), self.place.q, trial.delta)
 
     def _direction(self, trial: Trial) -> list[Any]:
         """The Newton step, in the coordinates of δ."""

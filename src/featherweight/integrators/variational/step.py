@@ -11,7 +11,7 @@ from featherweight.integrators.variational.drnea import Trial
 from featherweight.integrators.variational.floating import floating_momentum
 from featherweight.integrators.variational.forces import Acting, Braked
 from featherweight.integrators.variational.legendre import momentum_after, read_out
-from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.riqn import MassSolver
 from featherweight.integrators.variational.solve import Found, Search
 from featherweight.integrators.variational.step_end import StepEnd
 from featherweight.model import Tree
@@ -42,7 +42,7 @@ class Step:
         """The factors of M are the same for e and for the velocity."""
         return self.braked.alike and self.acting.external is None and not self.tree.coupled
 
-    def end(self, trial: Trial, answer: Answer) -> StepEnd:
+    def end(self, trial: Trial, answer: MassSolver) -> StepEnd:
         """Where a trial ends, made with the factors of M there."""
         forces = self.acting.at_end(answer.tree, answer.q, trial.delta)
         return StepEnd(answer, answer.inward(self._momenta(answer.tree, trial, trial.delta, forces)))

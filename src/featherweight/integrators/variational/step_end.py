@@ -14,7 +14,7 @@ from typing import Any
 from featherweight.algorithms.linear import Factored
 from featherweight.integrators.variational.carry import Carry
 from featherweight.integrators.variational.legendre import per_time
-from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.riqn import MassSolver
 from featherweight.model import Tree
 from featherweight.scalar import repeat
 
@@ -24,7 +24,7 @@ class StepEnd:
     """Articulated bodies at q⁺, and the answers y of their joints to the momenta there: the first half of h v. Without
     the momenta of floating bodies, which are known when δ is."""
 
-    answer: Answer
+    answer: MassSolver
     y: list[Any]
 
     def unless(self, same: Any, again: Callable[[], StepEnd]) -> StepEnd:
