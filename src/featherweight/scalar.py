@@ -212,6 +212,12 @@ def only_where(condition: Any) -> AbstractContextManager[None]:
     return nullcontext() if graph is None else graph.only_where(condition)
 
 
+def model_number(x: float) -> Any:
+    """A number of the robot that no tree has: while a program is traced it is bound to the code, not written there."""
+    graph = Graph.tracing()
+    return x if graph is None else graph.model_constant(x)
+
+
 def ruled(name: str, function: Callable[[Any], Any], inputs: Any, rule: Any) -> Any:
     """function(inputs). A trace remembers that its results are made of these inputs by a rule, which whoever transforms
     the trace may follow instead of what stands inside: the derivative of a solution is found without its iterations.

@@ -12,10 +12,10 @@ import pytest
 
 import featherweight as fw
 from featherweight.constraints import Block, Constraint, Equality, JointLimit, Push
-from featherweight.contact import Impulse
+from featherweight.contact import Impulse, Surface
 from featherweight.forces import Advance, ForceElement
 from featherweight.inputs import with_fields
-from featherweight.spatial import Vector
+from featherweight.spatial import Force, Matrix, Motion, Transform, Vector
 
 PENDULUM = fw.robots.pendulum()
 
@@ -126,7 +126,7 @@ class Wrong(ForceElement):
     def forces(self, at: Any, memory: Any) -> Any:
         if self.how == "attribute":
             return at.nothing
-        return {"body": Push({-1: None}), "type": None}.get(self.how, Push())  # type: ignore[dict-item]
+        return {"body": Push({-1: Force.zero()}), "type": None}.get(self.how, Push())
 
 
 @pytest.mark.parametrize(
@@ -161,3 +161,40 @@ def test_over_asks_for_as_many_numbers_with_scalars_as_without() -> None:
 
     with pytest.raises(fw.SimulationError, match="over: expected to be asked for as many numbers"):
         torque(Lazy((1.0,)))
+
+
+def test_a_joint_whose_subspace_turns_must_say_how() -> None:
+    @dataclass(frozen=True)
+    class Curve(fw.joints.Joint):
+        nq = nv = 1
+
+        def transform(self, q: Any) -> Any:
+            return Transform(Matrix.identity(), Vector(q[0], 0.0, q[0] * q[0]))
+
+        def subspace(self, q: Any) -> Any:
+            return (Motion(Vector.zero(), Vector(1.0, 0.0, 2.0 * q[0])),)
+
+        def random(self, rng: Any) -> Any:
+            return rng.uniform(-1.0, 1.0, 1)
+
+    with pytest.raises(fw.ModelError, match="subspace of Curve changes with q; give `subspace_rate"):
+        fw.Builder("c").add_body("b", joint=Curve(), inertia=fw.Inertia.sphere(1.0, 0.1))
+
+
+def test_a_surface_says_what_it_must() -> None:
+    @dataclass(frozen=True)
+    class Flat(Surface):
+        def height(self, p: Vector) -> Any:
+            return p.z
+
+    with pytest.raises(TypeError, match=r"Flat\.height: expected \(distance, Vector of the normal\), got Node"):
+        slide(Impulse(Flat()))
+
+
+def test_effort_limits_act_without_forces_and_are_bound() -> None:
+    arm = fw.Builder("arm").add_body(
+        "a", joint=fw.joints.Revolute((0.3, 0.4, 0.5)), inertia=fw.Inertia.sphere(1.0, 0.1, (0.1, 0.0, 0.0)),
+        limits=fw.Limits(effort=2.5),
+    )  # fmt: skip
+    run = fw.rollout(arm.build(), [0.0], [0.0], steps=3, dt=1e-3, actuators=fw.actuators.EffortLimits())
+    assert not run.tau.any()

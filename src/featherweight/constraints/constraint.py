@@ -26,8 +26,8 @@ class Situation(Kinematics):
     start: Kinematics
 
 
-def always(before: Sequence[Any], free: Sequence[Any]) -> list[Any]:
-    """Wanted of a row: no velocity."""
+def zero_velocity(before: Sequence[Any], free: Sequence[Any]) -> list[Any]:
+    """The target velocity 0 of each row."""
     return [0.0] * len(free)
 
 
@@ -38,18 +38,18 @@ class Block:
     Args:
         law: which impulses go with which velocities (`Cone`, `Interval`, `Equality`).
         bodies: numbers of the bodies that are pushed, or whose joint is; they are structure.
-        acts: whether it acts in this step; True where that is known while tracing.
+        acts: whether it may need an impulse in this step, before the free velocity is known; True if it always does.
         pushes: what a unit impulse of each row pushes with; asked only where the block may act.
-        wanted: (velocities of the rows before the step, and free ones) -> the velocities that the law speaks of.
-        needed: free velocities v -> whether an impulse is needed; None: wherever it acts.
-        approach: velocities v -> speed of what is about to be stopped, 0 where nothing is; None: not known.
+        wanted: (velocities of the rows before the step, and free ones) -> target velocity v* of each row.
+        needed: free joint velocities v -> whether it does need an impulse; None: wherever it acts.
+        approach: joint velocities v -> speed of what is about to be stopped, 0 where nothing is; None: not known.
     """
 
     law: Law
     bodies: tuple[int, ...]
     acts: Any
     pushes: Callable[[], Sequence[Push]]
-    wanted: Callable[[Sequence[Any], Sequence[Any]], list[Any]] = always
+    wanted: Callable[[Sequence[Any], Sequence[Any]], list[Any]] = zero_velocity
     needed: Callable[[Sequence[Any]], Any] | None = None
     approach: Callable[[Sequence[Any]], Any] | None = None
 

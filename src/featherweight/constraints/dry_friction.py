@@ -32,10 +32,10 @@ class DryFriction(Constraint):
         return with_fields(self, presliding=numbers.optional(self.presliding))
 
     def block_sizes(self, model: Model) -> list[int]:
-        return [Interval.size for _ in rubbing(model)]
+        return [Interval.size for _ in dofs_with_dry_friction(model)]
 
     def blocks(self, at: Situation) -> list[Block]:
-        return [self._block(dof, body, at) for dof, body in rubbing(at.model)]
+        return [self._block(dof, body, at) for dof, body in dofs_with_dry_friction(at.model)]
 
     def _block(self, dof: int, body: int, at: Situation) -> Block:
         f: Any = 0.0
@@ -46,7 +46,7 @@ class DryFriction(Constraint):
         return Block(law, (body,), True, lambda: [Push(joints={dof: 1.0})])
 
 
-def rubbing(model: Model) -> list[tuple[int, int]]:
+def dofs_with_dry_friction(model: Model) -> list[tuple[int, int]]:
     """Degrees of freedom with dry friction, and the body of each: with their own, that of a joint that follows, or one
     that may get some as a parameter."""
     rubs = {

@@ -51,7 +51,7 @@ def candidates(ground: Ground, at: Kinematics) -> list[ContactCandidate]:
         place, radius = Vector(*point.position).lift(tree.lift), tree.lift(point.radius)
         center = X.r + X.E.transposed_times(place)
         for surface in ground.surfaces:
-            height, n = surface.height(center)
+            height, n = _height(surface, center)
             lowest = place - (X.E @ n) * radius if point.radius else place
             found.append(
                 ContactCandidate(
@@ -61,6 +61,16 @@ def candidates(ground: Ground, at: Kinematics) -> list[ContactCandidate]:
                     height - radius, frame(n), lowest, X,
                 )
             )  # fmt: skip
+    return found
+
+
+def _height(surface: Surface, p: Vector) -> tuple[Any, Vector]:
+    """What a surface says of a point, checked."""
+    found = surface.height(p)
+    if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], Vector):
+        raise TypeError(
+            f"{type(surface).__name__}.height: expected (distance, Vector of the normal), got {type(found).__name__}"
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Force elements: what pushes bodies and joints by a law of the state, one kind a file."""
+"""Force elements: what pushes bodies and joints by a law of the state. `contact.SoftContact` is one."""
 
 from featherweight.forces.element import Advance, ForceElement, Push, with_damping
 from featherweight.forces.kinematics import Kinematics

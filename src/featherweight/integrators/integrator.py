@@ -32,7 +32,7 @@ class StepForces:
 
     tau: Sequence[Any]
     external: External | None = None
-    slow: Callable[[], Any] = lambda: SLOW
+    friction_speed: Callable[[], Any] = lambda: SLOW
 
 
 @dataclass(frozen=True)

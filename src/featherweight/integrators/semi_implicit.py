@@ -38,7 +38,7 @@ class SemiImplicit(Integrator):
         """v + h q̈ at q; with the velocities of some joints given, by hybrid dynamics in place of forward dynamics."""
         if self.moves_first:
             return super().free(tree, q, v, acting, h, memory)
-        solved, per_h = damped(tree, v, h, acting.slow()), 1.0 / h
+        solved, per_h = damped(tree, v, h, acting.friction_speed()), 1.0 / h
         passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
         forces = [t + p for t, p in zip(acting.tau, passive, strict=True)]
         f_ext = None if acting.external is None else acting.external(q, v)

@@ -259,6 +259,28 @@ class Assembly:
         self.frames.update({name: Frame(name, body, X) for name in names})
 
 
+def _check_subspace(what: str, kind: Joint) -> None:
+    """A joint of a user whose subspace changes with q needs `subspace_rate`: without it, forces would be wrong."""
+    if type(kind).subspace_rate is not Joint.subspace_rate or type(kind).__module__.startswith("featherweight."):
+        return
+    rng = np.random.default_rng(0)
+    columns = []
+    for _ in range(2):
+        try:
+            columns.append(np.array(kind.subspace(list(kind.random(rng))), dtype=float))
+        except NotImplementedError:
+            name = type(kind).__name__
+            missing = f"{what}: joint: {name} has no `subspace` or no `random`; see docs/how-to/add-a-joint.md"
+            raise ModelError(missing) from None
+        except (TypeError, ValueError):  # symbols
+            return
+    if not np.array_equal(columns[0], columns[1]):
+        raise ModelError(
+            f"{what}: joint: the subspace of {type(kind).__name__} changes with q; give `subspace_rate(q, v)`, the "
+            "columns of dS/dt as seen in the body: without it accelerations and forces would be wrong"
+        )
+
+
 def _kind(what: str, joint: LinkJoint) -> Joint:
     """The joint of Python; one that follows another is a mimic joint."""
     if joint.kind is None and joint.type not in TYPES:
@@ -266,6 +288,7 @@ def _kind(what: str, joint: LinkJoint) -> Joint:
     kind = joint.motion
     if not isinstance(kind, Joint) or not hasattr(kind, "nq"):
         raise ModelError(f"{what}: joint: expected one of featherweight.joints, got {kind!r}")
+    _check_subspace(what, kind)
     if joint.mimic is None or joint.kind is not None or not kind.nv:
         return kind
     return Mimic(kind, joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)

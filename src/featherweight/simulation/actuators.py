@@ -14,7 +14,7 @@ import numpy as np
 
 from featherweight.inputs import Numbers
 from featherweight.model import Model
-from featherweight.scalar import where
+from featherweight.scalar import model_number, where
 
 
 class Actuators:
@@ -41,7 +41,7 @@ class EffortLimits(Actuators):
         for joint in model.independent_joints:
             for k, bound in zip(range(joint.v.start, joint.v.stop), np.ravel(joint.limits.effort), strict=True):
                 if bound < np.inf:
-                    limited[k] = _clamped(tau[k], bound)
+                    limited[k] = _clamped(tau[k], model_number(float(bound)))
         return limited
 
 

@@ -10,7 +10,15 @@ from pathlib import Path
 from featherweight.errors import SimulationError
 
 HERE = str(Path(__file__).parents[1])
-NOT_OURS = ("zip()", "unsupported operand", "object of type", "'")  # how Python's own messages begin
+NOT_OURS = (
+    "zip()",
+    "unsupported operand",
+    "object of type",
+    "cannot unpack",
+    "not enough",
+    "too many",
+    "'",
+)  # how Python's own messages begin
 
 
 @contextmanager

@@ -101,7 +101,10 @@ class StepOptions:
 
 def _over(thing: Any, kind: Any, numbers: Numbers) -> Any:
     """A user's object over other scalars: of the same kind, or TypeError."""
-    new = thing.over(numbers)
+    try:
+        new = thing.over(numbers)
+    except TypeError as error:
+        raise TypeError(f"{type(thing).__name__}.over: {error}") from None
     if not isinstance(new, kind):
         raise TypeError(f"{type(thing).__name__}.over: expected a {kind.__name__}, got {type(new).__name__}")
     return new

@@ -72,7 +72,8 @@ class Stepped:
 
 
 def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memory, going: Any) -> Stepped:
-    """One step of h [s] with joint forces τ, over any scalar. Where it is not `going`, nobody looks at the result."""
+    """One step of h [s] with joint forces τ, over any scalar. `going`: lanes that have not failed; the
+    result of others is discarded."""
     model, tree, q, v = at.model, at.tree, at.q, at.v
 
     # force elements: what they remember moves on, and they push wherever the integrator asks
@@ -172,10 +173,13 @@ def _push(element: ForceElement, at: Kinematics, memory: Sequence[Any]) -> Push:
     if not isinstance(push, Push):
         raise TypeError(f"{name}.forces: expected a Push, got {type(push).__name__}")
     bodies, dofs = range(len(at.tree.parent)), range(at.tree.nv)
+    if wrong := [f for f in push.bodies.values() if not isinstance(f, Force)]:
+        raise TypeError(f"{name}.forces: expected a spatial Force on each body (at.force_at), got {wrong[0]!r}")
     if not (set(push.bodies) <= set(bodies) and set(push.joints) <= set(dofs)):
         raise ValueError(
             f"forces: {name} pushes bodies {sorted(push.bodies)} and degrees of freedom {sorted(push.joints)}; "
-            f"expected 0 to {len(bodies) - 1}, and 0 to {len(dofs) - 1}"
+            f"expected numbers of bodies, at.model.body(name).index, 0 to {len(bodies) - 1}, and of degrees of "
+            f"freedom, at.model.joint(name).v.start, 0 to {len(dofs) - 1}"
         )
     return push
 

@@ -80,13 +80,13 @@ class Problem:
 
 def problem(
     model: Any, q: Any, v: Any, steps: Any, dt: Any, every: Any, parameters: Mapping[str, Any] | None, tau: Any,
-    moving: Mapping[str, Any],
+    step_arguments: Mapping[str, Any],
 ) -> Problem:  # fmt: skip
-    """Check everything; ValueError or TypeError that names the argument. `moving` has the arguments of `rollout` that
+    """Check everything; ValueError or TypeError that names the argument. `step_arguments`: those of `rollout` that
     say what moves the robot."""
     _check_steps(model, steps, dt, every)
     model.need_numbers("simulation")
-    options = _options(model, tau, **moving)
+    options = _options(model, tau, **step_arguments)
     own = options.control
     arrays = {"q": (as_array("q", q, (model.nq,), "nq"), 1), "v": (as_array("v", v, (model.nv,), "nv"), 1)}
     if tau is not None:
@@ -112,10 +112,10 @@ def problem(
     if own is not None:
         carry.append(all_rows("control: state"))
         constants.append(rows["control: parameters"])
-    _warn(model, options, dt, carry[0], parameters, moving["limits"])
+    _warn(model, options, dt, carry[0], parameters, step_arguments["limits"])
     return Problem(
         model, float(dt), int(steps), int(every), batch, loop, options.records(model),
-        moving["control"] if own is None else None, tuple(carry), (all_rows("tau"),) if tau is not None else (),
+        step_arguments["control"] if own is None else None, tuple(carry), (all_rows("tau"),) if tau is not None else (),
         tuple(constants), () if options.contact is None else options.contact.surfaces,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
     )  # fmt: skip

@@ -69,8 +69,8 @@ def rollout(
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
         limits: joints stay within their limits of position; Runge-Kutta steps, in which limits cannot act, warn of the
             first step beyond one. Limits of velocity never act, those of effort by `actuators`.
-        forces: force elements of `featherweight.forces` that act, your own kinds among them.
-        constraints: constraints of `featherweight.constraints` that are kept, your own kinds among them.
+        forces: force elements that act, kinds of your own (`featherweight.forces.ForceElement`).
+        constraints: constraints that are kept, those of `featherweight.constraints` or kinds of your own.
         record_every: keep every so many states; divides `steps`.
         parameters: arrays (…) for constants that were declared when the model was built, by name.
         progress: show a bar.
@@ -80,11 +80,11 @@ def rollout(
     Returns:
         A `Trajectory` with batch axes first.
     """
-    moving = {
+    step_arguments = {
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    what = problem(model, q, v, steps, dt, record_every, parameters, tau, moving)
+    what = problem(model, q, v, steps, dt, record_every, parameters, tau, step_arguments)
     run = Run(what) if what.control is None else python_run(what)
     _drive(run, progress, file)
     _warn(run)
@@ -130,11 +130,11 @@ def simulate(
         A `Trajectory`.
     """
     steps, dt = _steps_in(duration, dt)
-    moving = {
+    step_arguments = {
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    what = problem(model, q, v, steps, dt, record_every, parameters, None, moving)
+    what = problem(model, q, v, steps, dt, record_every, parameters, None, step_arguments)
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
     run = Run(what) if what.control is None else python_run(what)

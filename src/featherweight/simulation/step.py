@@ -35,7 +35,7 @@ RECORDED = 2  # parts of the carry whose history is kept: q and v
 
 def step_loop(model: Model, options: StepOptions) -> Loop:
     """The loop for a model and what moves it, made once for a structure; one around a user's controller lives as long
-    as that does. One that depends on what may change unseen is made anew each time."""
+    as that does. One whose options cannot be fingerprinted is never kept."""
     known = options.identity
     if not known.settled or (known.foreign and interpreting()):  # it may be traced later, when it has changed
         return _make(model, options)
@@ -111,7 +111,9 @@ def _make(model: Model, options: StepOptions) -> Loop:
 def _recorded(records: dict[str, list[Any]], name: str, shape: tuple[int, ...]) -> list[Any]:
     """A record of a step as it is kept: zeros where nothing gave it."""
     size = prod(shape)
-    values = records.get(name, [0.0] * size) if size else []
+    if not size and name in ("solver", "convergence"):
+        return []
+    values = records.get(name, [0.0] * size)
     if len(values) != size:
         raise ValueError(f"records: {name}: expected {size} numbers in a step, got {len(values)}")
     return list(values)

@@ -69,7 +69,7 @@ class Coupling:
         error = problem.velocity(change)
         return problem.pushed(change, s), new, maximum(worst, dot(error, error))
 
-    def _gone_through(self, blocks: Sequence[int], s: dict[int, Any], impulses: Impulses, worst: Any) -> Any:
+    def _sweep_blocks(self, blocks: Sequence[int], s: dict[int, Any], impulses: Impulses, worst: Any) -> Any:
         """These blocks once, one after the other; s and the impulses are changed, the worst error is returned."""
         for k in blocks:
             self.tree.mark()
@@ -101,8 +101,8 @@ class ByPushes(Coupling):
 
     def sweep(self, now: Sweep) -> Sweep:
         s, impulses = dict(zip(self.dofs, now.shared, strict=True)), list(now.impulses)
-        worst = self._gone_through(self.contacts, s, impulses, 0.0)
-        worst = self._gone_through(self.rows, s, impulses, worst)
+        worst = self._sweep_blocks(self.contacts, s, impulses, 0.0)
+        worst = self._sweep_blocks(self.rows, s, impulses, worst)
         return Sweep([s[d] for d in self.dofs], impulses, worst, now.turns + 1.0)
 
     def pushes(self, now: Sweep) -> dict[int, Any]:
@@ -184,7 +184,7 @@ class ByVelocities(Coupling):
         """The single rows once."""
         before, impulses = self.pushes(now), list(now.impulses)
         s = dict(before)
-        worst = self._gone_through(self.rows, s, impulses, now.error)
+        worst = self._sweep_blocks(self.rows, s, impulses, now.error)
         return Sweep(self._moved(e, {d: s[d] - before[d] for d in s}), impulses, worst, now.turns)
 
     def pushes(self, now: Sweep) -> dict[int, Any]:

@@ -24,7 +24,7 @@ class FreeMotion:
         q: where constraints act; it is the end of the step if it has `moved`, else its beginning.
         velocity: gives v, the velocity there that the step has without impulses; asked only where it is needed.
         moved: impulses act at the end of the step, or before the robot moves.
-        guess: velocities by which joints are guessed to come to their ends.
+        guess: velocities for the first guess of the active set.
         prescribed: the same step with the velocities of some joints given.
         memory: what the integrator carries on.
         iterations, residual, converged: how the equations of the step were solved, if it has any.
