@@ -43,7 +43,10 @@ class PointOnSurface(Constraint):
         return [Cone.size] * (len(model.contact_points) * len(self.ground.surfaces))
 
     def blocks(self, at: Situation) -> list[Block]:
-        return [self._block(m, at) for m in candidates(self.ground, at)]
+        return [self._block(m, at) for m in self._candidates(at)]
+
+    def _candidates(self, at: Situation) -> list[ContactCandidate]:
+        return at.once(("candidates", id(self)), lambda: candidates(self.ground, at))
 
     def _block(self, m: ContactCandidate, at: Situation) -> Block:
         def wanted(before: Sequence[Any], free: Sequence[Any]) -> list[Any]:
@@ -63,6 +66,6 @@ class PointOnSurface(Constraint):
         )  # fmt: skip
 
     def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:
-        met, per_h = candidates(self.ground, at), 1.0 / at.h
+        met, per_h = self._candidates(at), 1.0 / at.h
         forces = [m.frame.transposed_times(Vector(*own.impulses)) * per_h for m, own in zip(met, found, strict=True)]
         return contact_records(at, met, forces, [own.slip for own in found])

@@ -51,7 +51,7 @@ class SoftContact(ForceElement):
     def _touched(self, at: Kinematics, h: Any, memory: Sequence[Any]) -> tuple[list[ContactCandidate], list[Touched]]:
         """Every candidate with its force, its deflection (moved by h, or as it is for h None), and its slip."""
         V = at.velocity
-        met = candidates(self.ground, at)
+        met = at.once(("candidates", id(self)), lambda: candidates(self.ground, at))
         found = []
         for k, m in enumerate(met):
             at.tree.mark()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from featherweight import algorithms
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force, Motion, Transform, Vector
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,13 @@ class Kinematics:
         """Of each body, in its own frame."""
         _ = self.pose  # first: both passes share what the joints compute
         return algorithms.velocities(self.tree, self.q, self.v)
+
+    def once(self, what: Hashable, make: Callable[[], Value]) -> Value:
+        """What is made of this state, made once: numbers of the robot that are traced again would be other leaves."""
+        known = self.__dict__.setdefault("_known", {})
+        if what not in known:
+            known[what] = make()
+        return known[what]
 
     def frame(self, name: str) -> tuple[int, Transform]:
         """The body that a frame (of a link, joint or contact point) is fixed to, and the transform from there."""

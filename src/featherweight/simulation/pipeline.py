@@ -95,7 +95,7 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
     # constraint blocks where they act, and the impulses that fulfil their laws
     end = Situation(model, tree, motion.q, motion.v, h, True, at) if motion.moved else begin
     with asking("constraints"):
-        blocks = [_blocks(constraint, end) for constraint in parts.constraints]
+        blocks = [_blocks_at(end, constraint) for constraint in parts.constraints]
         solved = solve(parts.solver, end, motion, list(chain(*blocks)), memory.constraints, going)
 
     # the integrator's end of the step
@@ -111,6 +111,10 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
     for constraint, own in zip(parts.constraints, blocks, strict=True):
         records.add(constraint.records(end, [next(found) for _ in own]))
     return Stepped(new_q, new_v, kept, solved.converged & motion.converged, records)
+
+
+def _blocks_at(at: Situation, constraint: Constraint) -> list[Block]:
+    return at.once(("blocks", id(constraint)), partial(_blocks, constraint, at))
 
 
 def _blocks(constraint: Constraint, at: Situation) -> list[Block]:
@@ -188,5 +192,5 @@ def _friction_speed(constraints: Sequence[Constraint], begin: Situation) -> Any:
     """The speed below which dry friction of joints is regularised as viscous."""
     if not has_dry_friction(begin.tree):
         return SLOW
-    blocks: list[Block] = [block for constraint in constraints for block in _blocks(constraint, begin)]
+    blocks: list[Block] = [block for constraint in constraints for block in _blocks_at(begin, constraint)]
     return impact_speed(begin.tree, blocks, begin.v, SLOW)

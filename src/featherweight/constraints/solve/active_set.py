@@ -22,7 +22,7 @@ from featherweight.constraints.constraint import Block
 from featherweight.constraints.interval import Stop
 from featherweight.constraints.solve.motion import FreeMotion
 from featherweight.model import Tree
-from featherweight.scalar import logical_not, repeat, when, where
+from featherweight.scalar import absolute, logical_not, maximum, repeat, when, where
 
 ALL_AT_ONCE = 6.0  # turns in which everything that is wrong is changed
 PER_LIMIT = 20  # further turns
@@ -59,8 +59,16 @@ class ActiveSet:
     def of(tree: Tree, motion: FreeMotion, blocks: Sequence[Block], before: Sequence[Any]) -> ActiveSet:
         """For blocks whose laws prescribe the velocity of one joint each."""
         stops: list[Any] = [block.law for block in blocks]
-        dofs = [next(iter(block.pushes()[0].joints)) for block in blocks]
-        return ActiveSet(tree, motion, stops, dofs, [block.bodies[0] for block in blocks], before)
+        return ActiveSet(tree, motion, stops, _dofs(blocks), [block.bodies[0] for block in blocks], before)
+
+    @staticmethod
+    def impact_speed(blocks: Sequence[Block], v: Sequence[Any], least: Any) -> Any:
+        """The speed of the fastest joint that would pass an end, and `least` at least."""
+        fastest = least
+        for block, d in zip(blocks, _dofs(blocks), strict=True):
+            stop: Any = block.law
+            fastest = where(stop.passes(v[d]), maximum(fastest, absolute(v[d])), fastest)
+        return fastest
 
     def solve(self, going: Any) -> tuple[Held, Any]:
         """The joints that are held, and where the search was needed at all. A motion that has not moved yet is found by
@@ -105,3 +113,8 @@ class ActiveSet:
             after.append(where(off & ((now.turns < ALL_AT_ONCE) | logical_not(some)), right, end))
             some = some | off
         return after
+
+
+def _dofs(blocks: Sequence[Block]) -> list[int]:
+    """The degree of freedom that each block prescribes."""
+    return [next(iter(block.pushes()[0].joints)) for block in blocks]

@@ -82,6 +82,8 @@ def impact_speed(tree: Tree, blocks: Sequence[Block], v: Sequence[Any], least: A
     Dry friction as damping holds a joint that is at rest by more than f if it is hit. So below this speed friction is
     viscous: about f at most.
     """
+    if blocks and prescribed_joints(blocks):
+        return ActiveSet.impact_speed(blocks, v, least)
     fastest = least
     for block in blocks:
         if block.approach is not None and block.law.is_contact:
