@@ -6,7 +6,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.compiler import Argument, Kernel, interpret
-from featherweight.compiler.runtime.loop import Loop
+from featherweight.compiler.runtime.loop import Call, Loop
 from featherweight.scalar import array, count, exp, lookup, repeat, sin, when, where
 
 STATES = np.random.default_rng(0).normal(size=(37, 2))  # packs, and a part of one
@@ -283,10 +283,10 @@ def test_a_loop_reads_its_constants_by_index(count_of_rows):
     first = np.random.default_rng(2).uniform(1, 3, (count_of_rows, 2))
     for heights in (TABLE[:1, :20], TABLE[:count_of_rows, :20]):
         states, records = np.zeros((count_of_rows, 9, 2)), np.zeros((count_of_rows, 8, 1))
-        loop.run([first], [], [np.ascontiguousarray(heights)], [states], [records], 8, 1)
+        loop.run(Call([first], [], [np.ascontiguousarray(heights)], [states], [records], 8, 1))
         again, others = np.zeros_like(states), np.zeros_like(records)
         with interpret():
-            loop.run([first], [], [np.ascontiguousarray(heights)], [again], [others], 8, 1)
+            loop.run(Call([first], [], [np.ascontiguousarray(heights)], [again], [others], 8, 1))
         np.testing.assert_allclose(states, again, rtol=1e-13)
         rows = np.broadcast_to(heights, (count_of_rows, 20))
         index = np.clip(3 * states[:, :-1, 0], 0, 19).astype(int)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.compiler.runtime.loop import Call
 from featherweight.integrators import SemiImplicit
 from featherweight.simulation import running
 from featherweight.simulation.options import StepOptions
@@ -226,6 +227,6 @@ def test_a_lane_that_has_failed_keeps_what_its_controller_remembered() -> None:
     states = [np.zeros((2, 2, 2)), np.zeros((2, 2, 2)), np.zeros((2, 3)), np.zeros((2, 1))]
     records = [np.zeros((2, 1, int(np.prod(shape)))) for shape in options.records(MODEL).values()]
     constants = [np.full((1, 1), DT), np.zeros((1, 0))]
-    step_loop(MODEL, options).run([np.array(c) for c in carry], [], constants, states, records, 3, 3)
+    step_loop(MODEL, options).run(Call([np.array(c) for c in carry], [], constants, states, records, 3, 3))
     assert states[3].tolist() == [[8.0], [5.0]]
     assert (states[0][1, 1] == START[0]).all()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.compiler.runtime.loop import Call
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import start
 from featherweight.integrators.variational.riqn import MassSolver
@@ -195,7 +196,7 @@ def test_a_lane_that_has_failed_searches_no_more() -> None:
     states = [np.zeros((4, 2, 10)), np.zeros((4, 2, 10)), np.zeros((4, 3))]
     records = [np.zeros((4, 1, int(np.prod(shape)))) for shape in options.records(model).values()]
     constants = [np.full((1, 1), 1e-3), np.array([options.numbers])]
-    step_loop(model, options).run(carry, [], constants, states, records, 1, 1)
+    step_loop(model, options).run(Call(carry, [], constants, states, records, 1, 1))
     iterations = records[-1][:, 0, 0]
     assert iterations[0] == iterations[2] > 0
     assert iterations[1] == iterations[3] == 0

@@ -79,7 +79,7 @@ class BatchWithPython(PythonRun):
         pairs = [np.stack([c, c], axis=1) for c in self.now[:RECORDED]]
         self.now = [*(pair[:, 1] for pair in pairs), *self._rest]
         self._out = [np.empty((p.count, 1, *shape)) for shape in p.records.values()]
-        self._stepper.use(p.loop.call(self.now, [self._forces], p.constants, [*pairs, *self._rest], self._out, 1, 1))
+        self._stepper.use(Call(self.now, [self._forces], p.constants, [*pairs, *self._rest], self._out, 1, 1))
 
     def advance(self, steps: int) -> None:
         try:
@@ -123,7 +123,7 @@ class Tape:
         now = [states[:, m] for states in self.states]
         history = [states[:, m:] for states in self.states]
         made = [record[:, m:] for record in self.records]
-        self.call: Call = p.loop.call([*now, *rest], [tau], p.constants, [*history, *rest], made, 1, 1)
+        self.call: Call = Call([*now, *rest], [tau], p.constants, [*history, *rest], made, 1, 1)
 
     @property
     def k(self) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.compiler.runtime.loop import Call
 from featherweight.compiler.runtime.memory import empty
 from featherweight.simulation.header import in_a_row
 from featherweight.simulation.problem import Problem
@@ -90,7 +91,7 @@ class Run:
     def _steps(self, steps: int, every: int, states: list[np.ndarray], records: list[np.ndarray]) -> None:
         """Steps from now on, into arrays."""
         given = [forces[:, self.k : self.k + steps] for forces in self.problem.given]
-        self.problem.loop.run(self.now, given, self.problem.constants, states, records, steps, every)
+        self.problem.loop.run(Call(self.now, given, self.problem.constants, states, records, steps, every))
 
     def _sample(self, k: int, now: list[np.ndarray]) -> None:
         """Keep the state after k steps as the next sample. When all robots have failed it is what they will be then."""
@@ -120,7 +121,8 @@ class Run:
         states = [np.empty((p.count, samples + 1, c.shape[1])) for c in carry[:RECORDED]]
         states += [np.empty_like(c) for c in carry[RECORDED:]]
         given = [forces[:, start:end] for forces in p.given]
-        p.loop.run(carry, given, p.constants, states, records, end - start, (end - start) // samples)
+        steps = end - start
+        p.loop.run(Call(carry, given, p.constants, states, records, steps, steps // samples))
         return [*states, *records]
 
     def trajectory(self) -> Trajectory:

@@ -57,31 +57,15 @@ class Loop:
         self.kernel.carried = len(carry)
         self._one_by_one = one_by_one
 
-    def run(
-        self,
-        carry: Sequence[np.ndarray],
-        given: Sequence[np.ndarray],
-        constants: Sequence[np.ndarray],
-        states: Sequence[np.ndarray],
-        records: Sequence[np.ndarray],
-        steps: int,
-        every: int,
-    ) -> None:
-        """Run so many steps and write down every so many; `every` divides `steps`.
-
-        Takes rows (count, n) of the carry, (count, steps, n) of what is given, (count or 1, n) of constants. Writes
-        the carry at the beginning and after every so many steps into `states`, (count, steps // every + 1, n), or
-        (count, n) for what is not recorded, and the records of the steps that begin there into (count, steps // every,
-        n). They may be parts of larger arrays as long as a row is in one piece, and the carry may be a part of them.
-        """
-        count = len(carry[0])
+    def run(self, call: Call) -> None:
+        """Make the steps of a call."""
+        count = len(call.carry[0])
         if not count:
             return
-        call = self.call(carry, given, constants, states, records, steps, every)
         if interpreting():
             self.interpret(call)
         else:
-            self.code(count).run_rows(call.address, count, repeated=steps)
+            self.code(count).run_rows(call.address, count, repeated=call.steps)
 
     def interpret(self, call: Call) -> None:
         """The same on NumPy: the step's source line by line, once for all rows. Inputs may be parts of results."""
@@ -132,23 +116,17 @@ class Loop:
         """Operations of a step of one row, roughly; a step on NumPy takes as long as very many."""
         return INTERPRETED if interpreting() else self.code(count).cost
 
-    def call(
-        self,
-        carry: Sequence[np.ndarray],
-        given: Sequence[np.ndarray],
-        constants: Sequence[np.ndarray],
-        states: Sequence[np.ndarray],
-        records: Sequence[np.ndarray],
-        steps: int,
-        every: int,
-    ) -> Call:
-        """What `run` takes, as native code wants it."""
-        return Call(carry, given, constants, states, records, steps, every)
-
 
 class Call:
-    """The arrays of a call, and the words that say to native code where they are; the last word counts how often
-    `Stepper` has used it."""
+    """So many steps of which every so many are written down; `every` divides `steps`.
+
+    Takes rows (count, n) of the carry, (count, steps, n) of what is given, (count or 1, n) of constants. Writes
+    the carry at the beginning and after every so many steps into `states`, (count, steps // every + 1, n), or
+    (count, n) for what is not recorded, and the records of the steps that begin there into (count, steps // every,
+    n). They may be parts of larger arrays as long as a row is in one piece, and the carry may be a part of them.
+
+    Native code reads `_words`: where the arrays are; the last word counts how often `Stepper` has used it.
+    """
 
     def __init__(
         self,
@@ -250,7 +228,7 @@ class InterpretedStepper:
         after = [states[:, k : k + 2] for states in call.states[:recorded]]
         records = [record[:, k : k + 1] for record in call.records]
         carry, states = [*now, *call.carry[recorded:]], [*after, *call.states[recorded:]]
-        self._loop.interpret(self._loop.call(carry, call.given, call.constants, states, records, 1, 1))
+        self._loop.interpret(Call(carry, call.given, call.constants, states, records, 1, 1))
         call.steps_made = k + 1
 
 
