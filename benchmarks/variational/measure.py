@@ -26,11 +26,12 @@ import featherweight as fw
 from featherweight.compiler.native.target import host
 from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Chunk, Turn
+from featherweight.compiler.runtime.loop import Call
 from featherweight.integrators import SemiImplicit
 from featherweight.integrators.variational.broyden import Steps
 from featherweight.integrators.variational.drnea import Place, drnea
 from featherweight.integrators.variational.legendre import start
-from featherweight.integrators.variational.riqn import Answer
+from featherweight.integrators.variational.riqn import MassSolver
 from featherweight.integrators.variational.solve import Search
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.step import step_loop
@@ -94,9 +95,10 @@ def per_step(
     if memory := options.integrator.state_size(model.over_floats):
         carry.append(np.zeros((count, memory)))
     states = [np.zeros((count, 2, x.shape[1]) if k < 2 else x.shape) for k, x in enumerate(carry)]
-    records = [np.zeros((count, 1, int(np.prod(shape)))) for shape in options.records(model)]
+    records = [np.zeros((count, 1, int(np.prod(shape)))) for shape in options.records(model).values()]
+    constants = [np.full((1, 1), dt), *([np.array([options.numbers])] if options.numbers else [])]
     with fw.threads(1):
-        best = seconds(lambda: loop.run(carry, [], [np.full((1, 1), dt)], states, records, steps, steps), rounds)
+        best = seconds(lambda: loop.run(Call(carry, [], constants, states, records, steps, steps)), rounds)
     return 1e6 * best / steps / count
 
 
@@ -188,7 +190,7 @@ def search() -> dict[str, Any]:
     for guess, first in (("velocity", [DT * x for x in moving]), ("rest", [0.0] * 50)):
         for method in ("riqn", "newton", "broyden"):
             delta, steps, errors = list(first), Steps(50), []
-            respond = Answer.after(tree, at, first)
+            respond = MassSolver.after(tree, at, first)
             for _ in range(12):
                 trial = drnea(place, delta)
                 errors.append(float(trial.square**0.5 / DT))
