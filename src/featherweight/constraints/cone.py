@@ -22,7 +22,7 @@ COMPLIANCE = 1e-10  # of a contact, as a part of its mobility
 
 @dataclass(frozen=True)
 class Cone(Law):
-    """|λ_t| ≤ μ λ_n; rows: the normal, and two directions along the surface."""
+    """`|λ_t| ≤ μ λ_n`; rows: the normal, and two directions along the surface."""
 
     friction: Any
     size = 3

@@ -14,7 +14,7 @@ from featherweight.model import Model
 
 @dataclass(frozen=True)
 class DryFriction(Constraint):
-    """Of every degree of freedom with dry friction f, by itself:
+    """Of every degree of freedom with dry friction f, by itself::
 
         |λ| ≤ f h,    v⁺ = -R (λ - λ₀)  or  λ = -f h sgn v⁺.
 

@@ -75,7 +75,7 @@ def forces_in_cones(
         warm: warm start, z and u of the last problem, shape (n, 3) each.
         regularisation: ε.
         rho: ρ, the penalty that ties the two copies x and z together.
-        tolerance: residual [N] at which the iteration stops: the larger of |x - z| and |z⁺ - z|.
+        tolerance: residual [N] at which the iteration stops: the larger of `|x - z|` and `|z⁺ - z|`.
         iterations: most iterations; after them z is taken as it is.
     """
     n = len(most)

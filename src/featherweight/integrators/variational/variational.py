@@ -35,11 +35,11 @@ class Variational(Integrator):
         solver: "riqn", quasi-Newton steps; "newton"; or "broyden". Where it fails, Newton steps begin anew from h v.
         guess: where the search begins. "rest": δ = 0; "velocity": h v; "dynamics": h v + ½ h² q̈; "extrapolated": h v
             and what the steps before this one let expect.
-        tolerance: largest |e| over the largest impulse of a joint. Quasi-Newton steps take one more correction then,
+        tolerance: largest `|e|` over the largest impulse of a joint. Quasi-Newton steps take one more correction then,
             which leaves about a hundredth of it in short steps; Newton and Broyden steps, and those of floating robots
             without damping, go on to a hundredth themselves if they can. What rounding leaves, 4e-16 times the depth of
             the tree to the power of 1.5, is the least.
-        absolute: largest |e| [N m s or N s], in place of `tolerance`.
+        absolute: largest `|e|` [N m s or N s], in place of `tolerance`.
         iterations: most quasi-Newton steps, and most Newton steps.
     """
 
