@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests soak misuse time-bombs mutants bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,9 @@ motion: $(VENV)/.dev  ## robots that trot, balance and fall; numbers and a pictu
 
 digests: $(VENV)/.dev  ## the same bits as before, over all functions, robots, integrators and contact models
 	$(BIN)/python benchmarks/digests.py
+
+turns: $(VENV)/.dev  ## this version and another checkout (OTHER=path/src) in turns: is anything slower?
+	$(BIN)/python benchmarks/turns.py $(OTHER)
 
 limits: $(VENV)/.dev  ## what joint limits cost limp robots; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/limits.py

@@ -198,3 +198,22 @@ def test_effort_limits_act_without_forces_and_are_bound() -> None:
     )  # fmt: skip
     run = fw.rollout(arm.build(), [0.0], [0.0], steps=3, dt=1e-3, actuators=fw.actuators.EffortLimits())
     assert not run.tau.any()
+
+
+def test_an_object_that_changes_is_never_taken_for_what_it_was() -> None:
+    """Options are remembered by their objects only where all of them are ours, which do not change."""
+    element = Torque(np.array([1.0]))
+    assert torque(element) == pytest.approx(1.0)
+    element.values[0] = 3.0
+    assert torque(element) == pytest.approx(3.0)
+
+    class Half(Impulse):
+        scale = 1.0
+
+        def over(self, numbers: Any) -> Any:
+            return with_fields(super().over(numbers), friction=self.friction * self.scale)
+
+    contact = Half(friction=0.5)
+    first = slide(contact)
+    Half.scale = 0.1
+    assert not np.array_equal(first, slide(contact))

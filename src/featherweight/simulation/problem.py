@@ -25,12 +25,13 @@ from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.limits import warn_if_beyond
-from featherweight.simulation.options import StepOptions
+from featherweight.simulation.options import StepOptions, same_as_before
 from featherweight.simulation.status import Status
 from featherweight.simulation.step import step_loop
 
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
 MOST_STEPS = 10_000_000_000
+_NAMED = {name: method() for name, method in NAMES.items()}
 LONGEST = 1e100  # [s]; squares of it, and of 1 / LONGEST, are still numbers
 
 
@@ -149,7 +150,7 @@ def _options(
     given = tau is not None or (control is not None and own is None)
     options = StepOptions(method, given, own, actuators, contact, acts, limited and not acts, elements, others)
     _check_impulses(options)
-    return options
+    return same_as_before(options)
 
 
 def _each(name: str, values: Any, kind: Any, model: Model) -> tuple[Any, ...]:
@@ -207,7 +208,7 @@ def _method(integrator: Any) -> Integrator:
     if isinstance(integrator, str):
         if integrator not in NAMES:
             raise ValueError(f"integrator: expected one of {', '.join(map(repr, NAMES))}, got {integrator!r}")
-        return NAMES[integrator]()
+        return _NAMED[integrator]
     if not isinstance(integrator, Integrator):
         raise TypeError(f"integrator: expected a name or an integrator, got {type(integrator).__name__}")
     return integrator
