@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from featherweight.control.whole_body import Cones, Tasks, WholeBody
 from featherweight.dynamics import body_velocity, center_of_mass, frame_pose, momentum
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 LEG_JOINTS = 6
 
@@ -111,7 +114,7 @@ class Balance:
 
 def balance(
     model: Model,
-    q: Any,
+    q: ArrayLike,
     *,
     feet: Sequence[str] = ("left_foot", "right_foot"),
     friction: Number = 0.6,

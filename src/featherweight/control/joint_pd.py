@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from featherweight.control.layout import RowLayout, shaped
 from featherweight.dynamics import difference, gravity_force
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,9 @@ class JointPD:
         return tau, x
 
 
-def joint_pd(model: Model, target: Any, *, stiffness: Any = 50.0, damping: Any = 2.0, gravity: bool = True) -> Compiled:
+def joint_pd(
+    model: Model, target: ArrayLike, *, stiffness: ArrayLike = 50.0, damping: ArrayLike = 2.0, gravity: bool = True
+) -> Compiled:
     """A controller that pulls all joints to a configuration and carries their weight: τ = K (q_d ⊖ q) - D v + g(q).
 
     A free base receives nothing, and is not pulled; nor does it carry the joints' weight: the ground must. Target and

@@ -9,7 +9,7 @@ damping and springs of the joints are not compensated.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from featherweight.dynamics import (
 )
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,8 @@ def operational_space(
     model: Model,
     frame: str,
     *,
-    place: Any,
-    posture: Any,
+    place: ArrayLike,
+    posture: ArrayLike,
     stiffness: Number = 100.0,
     damping: Number = 20.0,
     posture_stiffness: Number = 25.0,

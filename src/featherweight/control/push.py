@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from featherweight.dynamics import jacobian
 from featherweight.model import Model
 from featherweight.scalar import where
 from featherweight.simulation import Compiled, compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class PushedController:
 
 
 def pushed(
-    control: Compiled, model: Model, frame: str, *, force: Any, start: Any = 0.0, duration: Any = 0.2
+    control: Compiled, model: Model, frame: str, *, force: ArrayLike, start: ArrayLike = 0.0, duration: ArrayLike = 0.2
 ) -> Compiled:
     """The same controller on a robot that is pushed: τ + Jᵀ F while start ≤ t < start + duration.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from featherweight.dynamics import frame_pose, mass_matrix
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 LEG_JOINTS = 3
 TROT = (0.0, 0.5, 0.5, 0.0)  # phase offsets: diagonal pairs
 LEVELLING = 4.0  # weight of moments against forces, beyond what the feet's distance makes of one
@@ -24,7 +27,7 @@ LEVELLING = 4.0  # weight of moments against forces, beyond what the feet's dist
 
 def stand(
     model: Model,
-    q: Any,
+    q: ArrayLike,
     *,
     feet: Sequence[str] | None = None,
     friction: Number = 0.6,
@@ -51,9 +54,9 @@ def stand(
 
 def trot(
     model: Model,
-    q: Any,
+    q: ArrayLike,
     *,
-    velocity: Any = (0.0, 0.0, 0.0),
+    velocity: ArrayLike = (0.0, 0.0, 0.0),
     period: Number = 0.4,
     duty: Number = 0.6,
     step_height: Number = 0.06,

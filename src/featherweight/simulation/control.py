@@ -5,9 +5,12 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ class Compiled:
         self.__dict__.update(state, loops=weakref.WeakKeyDictionary())
 
 
-def compiled(function: Callable[..., Any], *, state: Any = (), parameters: Any = ()) -> Compiled:
+def compiled(function: Callable[..., Any], *, state: ArrayLike = (), parameters: ArrayLike = ()) -> Compiled:
     """A controller for the native loop: `f(t, q, v, x, p) -> tau, x`.
 
     It is traced once, on arrays of symbols: plain arithmetic on `q`, `v`, `x`, `p`, the functions of

@@ -6,9 +6,10 @@ import logging
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from featherweight.constraints import Constraint
+from featherweight.contact import ContactModel
 from featherweight.dynamics.regularity import singular_at
 from featherweight.errors import ConvergenceError, SimulationError
 from featherweight.forces import ForceElement
@@ -26,6 +27,9 @@ from featherweight.simulation.status import Status
 from featherweight.simulation.trajectory import Trajectory
 from featherweight.simulation.watching import Watch, Watcher
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 CHUNK_SECONDS = 0.1  # how long native code runs before it is asked whether to go on
 FIRST_CHUNK = 2e9  # operations of a batch in about that time; one robot alone takes six times as long for them
 _log = logging.getLogger("featherweight")
@@ -33,21 +37,21 @@ _log = logging.getLogger("featherweight")
 
 def rollout(
     model: Model,
-    q: Any,
-    v: Any,
+    q: ArrayLike,
+    v: ArrayLike,
     *,
     steps: int,
     dt: float,
-    tau: Any = None,
+    tau: ArrayLike | None = None,
     control: Compiled | Control | None = None,
-    contact: Any = None,
+    contact: ContactModel | None = None,
     integrator: str | Integrator = "semi_implicit",
     actuators: Actuators | None = None,
     limits: bool = True,
     forces: ForceElement | Sequence[ForceElement] = (),
     constraints: Constraint | Sequence[Constraint] = (),
     record_every: int = 1,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     progress: bool = False,
     file: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
@@ -93,13 +97,13 @@ def rollout(
 
 def simulate(
     model: Model,
-    q: Any,
-    v: Any,
+    q: ArrayLike,
+    v: ArrayLike,
     *,
     duration: float,
     dt: float,
     control: Compiled | Control | None = None,
-    contact: Any = None,
+    contact: ContactModel | None = None,
     integrator: str | Integrator = "semi_implicit",
     actuators: Actuators | None = None,
     limits: bool = True,
@@ -107,7 +111,7 @@ def simulate(
     constraints: Constraint | Sequence[Constraint] = (),
     record_every: int = 1,
     progress: bool = False,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     file: str | os.PathLike[str] | None = None,
     watch: Watch | None = None,
 ) -> Trajectory:
