@@ -27,10 +27,13 @@ from benchmarks.mutants.trial import CAUGHT, copy_of, trial
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 KEPT = HERE / ".kept"
-FOLDERS = ("algorithms", "joints", "spatial", "contact", "integrators", "simulation", "control", "dynamics")
+FOLDERS = (
+    "algorithms", "joints", "spatial", "contact", "constraints", "forces", "integrators", "simulation", "control",
+    "dynamics",
+)  # fmt: skip
 TESTS = (
-    "closed_form", "spatial", "joints", "model", "laws", "dynamics", "contact", "simulation", "variational", "control",
-    "robots", "peers",
+    "closed_form", "spatial", "joints", "model", "laws", "dynamics", "contact", "extending", "simulation",
+    "variational", "control", "robots", "peers",
 )  # fmt: skip
 
 

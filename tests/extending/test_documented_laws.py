@@ -1,0 +1,57 @@
+"""Laws that the pages of forces and contact state, held against what they say literally."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from featherweight.contact import Impulse
+from featherweight.forces import ForceElement
+
+
+@dataclass(frozen=True)
+class Brake(ForceElement):
+    """Damping d [N m s/rad] of all degrees of freedom."""
+
+    d: float
+
+    def joint_damping(self, model: fw.Model) -> dict[int, float]:
+        return dict.fromkeys(range(model.nv), self.d)
+
+
+def arm(damping: float) -> fw.Model:
+    build, parent = fw.Builder("arm"), "world"
+    for k in range(3):
+        body = fw.Inertia.box(1.0, (0.1, 0.1, 0.4), (0.0, 0.0, 0.2))
+        place = fw.Placement((0.0, 0.0, 0.4 if k else 0.0))
+        build.add_body(
+            f"b{k}", parent=parent, joint=fw.joints.Revolute("xyx"[k]), placement=place, inertia=body, damping=damping
+        )
+        parent = f"b{k}"
+    return build.build()
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "variational"])
+def test_damping_of_an_element_is_damping_of_the_joints(integrator: str) -> None:
+    start = [0.3, -0.2, 0.5], [1.0, 2.0, -3.0]
+    options = {"steps": 50, "dt": 1e-3, "integrator": integrator}
+    own = fw.rollout(arm(0.3), *start, **options)
+    by_element = fw.rollout(arm(0.0), *start, forces=Brake(0.3), **options)
+    np.testing.assert_allclose(by_element.q, own.q, rtol=0, atol=1e-12)
+    assert np.abs(own.q - fw.rollout(arm(0.0), *start, **options).q).max() > 1e-3
+
+
+@pytest.mark.parametrize(("integrator", "gained"), [("semi_implicit", 0.0), ("variational", 9.81)])
+def test_what_bounces_does_so_by_the_velocity_that_the_step_says(integrator: str, gained: float) -> None:
+    """v⁺ = -e v_n, with v_n before the step; of a step that has moved, with the velocity it arrives with, v_n - g h."""
+    build = fw.Builder("point").add_body("p", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    model = build.add_contact_point("c", parent="p").build()
+    h, e, q = 1e-2, 0.5, model.neutral()
+    q[2] = 0.002 if integrator == "variational" else -1e-9  # it touches where impulses act
+    run = fw.rollout(
+        model, q, [0.0, 0.0, -1.0, 0.0, 0.0, 0.0], steps=1, dt=h, integrator=integrator, contact=Impulse(restitution=e)
+    )
+    assert run.v[-1, 2] == pytest.approx(e * (1.0 + gained * h), rel=1e-6)
