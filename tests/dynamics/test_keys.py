@@ -303,6 +303,16 @@ def test_each_way_to_move_has_a_key_of_its_own():
     assert all(len(programs) == 1 for programs in found.values())
 
 
+def test_whether_limits_act_is_in_the_key():
+    arm = fw.Builder("arm").add_body(
+        "a", joint=fw.joints.Revolute("y"), inertia=fw.Inertia.sphere(1.0, 0.1), limits=fw.Limits(-0.5, 0.5)
+    )
+    model = arm.build()
+    ways = [StepOptions(SemiImplicit(), limits=acts, watched=told) for acts, told in ((0, 0), (1, 0), (0, 1))]
+    kernels = [step_loop(model, options).kernel for options in ways]
+    assert len({kernel.fingerprint for kernel in kernels}) == len({_digest(kernel) for kernel in kernels}) == 3
+
+
 def _ball():
     build = fw.Builder("ball").add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
     return build.add_contact_point("p", parent="ball", radius=0.1).build()

@@ -12,7 +12,9 @@ import pytest
 
 import featherweight as fw
 from featherweight.contact import Box, Heightfield, Impulse, Plane, Sphere, SpringDamper
+from featherweight.inputs import Numbers
 from featherweight.integrators import Variational
+from featherweight.spatial import Vector
 
 TILT = (0.1, 0.2, 1.0)
 
@@ -177,3 +179,24 @@ def test_a_process_without_a_cache_gives_the_same_bits(tmp_path: Any) -> None:
     environment = {**os.environ, "FEATHERWEIGHT_CACHE": "off"}
     there = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert there.stdout.strip() == here
+
+
+@pytest.mark.parametrize(
+    "surface", [BOUNCY.surfaces[0], Plane(), BALL.surfaces[0], BLOCK.surfaces[0], Box(), HILLS.surfaces[0]], ids=repr
+)
+def test_a_surface_over_its_own_numbers_is_itself(surface: Any) -> None:
+    """What is compiled is `over(numbers)`: with the very numbers it says what the surface says."""
+    asked = Numbers()
+    surface.over(asked)
+    same = surface.over(Numbers(asked.values, asked.tables))
+    for p in np.random.default_rng(0).uniform(-0.8, 0.8, (50, 3)).tolist():
+        (height, normal), (other, turned) = surface.height(Vector(*p)), same.height(Vector(*p))
+        assert other == pytest.approx(height, abs=1e-14)
+        assert tuple(turned) == pytest.approx(tuple(normal), abs=1e-14)
+
+
+def test_motors_over_their_own_numbers_are_themselves() -> None:
+    asked = Numbers()
+    MOTOR.over(asked)
+    same, v, tau = MOTOR.over(Numbers(asked.values)), [0.5] * MODEL.nv, list(np.linspace(-9.0, 9.0, MODEL.nv))
+    assert same.forces(MODEL, v, tau) == MOTOR.forces(MODEL, v, tau)
