@@ -30,10 +30,13 @@ def emit_steps(plan: Plan, lanes: LaneTypes, fetch: str = "", offsets: Sequence[
 
     Meanwhile memory fetches, by the function `fetch`, the cache lines at these offsets of a pack of rows that will be
     written afterwards."""
-    uses = Counter(step.signature() for step in plan.steps if isinstance(step, Chunk))
+    first: dict[tuple, int] = {}  # step of each function
+    like = [
+        first.setdefault(step.signature(), k) if isinstance(step, Chunk) else k for k, step in enumerate(plan.steps)
+    ]
+    uses = Counter(like)
     free: list[str] = []
     bound: list[str] = []  # to the tables that they look things up in
-    names: dict[tuple, str] = {}
     calls: list[str] = []
     places: list[int] = []
     number = plan.first_number(lanes.width)  # where the next chunk finds its numbers [bytes]
@@ -44,24 +47,22 @@ def emit_steps(plan: Plan, lanes: LaneTypes, fetch: str = "", offsets: Sequence[
         if isinstance(step, Turn):
             calls += emit_turn(step, lanes)
             continue
-        signature = step.signature()
         own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
         own += [plan.base[source] + first for source, first in step.targets]
         functions = bound if any(operation[0] == "lookup" for operation in step.code) else free
-        if uses[signature] == 1:
+        if uses[like[k]] == 1:
             functions.append(_Function(step, lanes, plan.lookups, plan, own, number).text(f"@chunk{k}"))
             calls.append(f"call void @chunk{k}(ptr %ws)")
             number += 8 * len(step.constants)
             continue
-        if signature not in names:
-            names[signature] = f"@shared{k}"
-            functions.append(_Function(step, lanes, plan.lookups).text(names[signature]))
+        if like[k] == k:
+            functions.append(_Function(step, lanes, plan.lookups).text(f"@shared{k}"))
         calls += [
             f"%numbers{k} = getelementptr i8, ptr %ws, i64 {number}",
-            f"call void {names[signature]}(ptr %ws, ptr getelementptr (i64, ptr @places, i64 {len(places)}), "
+            f"call void @shared{like[k]}(ptr %ws, ptr getelementptr (i64, ptr @places, i64 {len(places)}), "
             f"ptr %numbers{k})",
         ]
-        places += [lanes.bytes * (plan.base[source] + k) for source, k in step.sources] + [lanes.bytes * b for b in own]
+        places += [lanes.bytes * slot for slot in (*(plan.base[source] + n for source, n in step.sources), *own)]
         number += 8 * len(step.constants)
 
     counters = [
@@ -144,17 +145,18 @@ class _Function:
         self.number = number
         self.lines: list[str] = []
         self.loaded: dict[tuple, str] = {}
-        self.is_bool = [OPERATIONS[op[0]].gives == "c" for op in chunk.code]
 
     def text(self, name: str) -> str:
+        stores, over = self.chunk.stores, self.chunk.over
         waiting: list[int] = []  # to be stored where something has still to be read
         for k, (op, *refs) in enumerate(self.chunk.code):
             self._operation(f"%v{k}", op, refs)
-            if k in self.chunk.stores:
+            if k in stores:
                 waiting.append(k)
-            for ready in [j for j in waiting if self.chunk.over.get(j) in (None, *self.loaded)]:
-                waiting.remove(ready)
-                self._store(ready, *self.chunk.stores[ready])
+            if waiting:
+                for ready in [j for j in waiting if j not in over or over[j] in self.loaded]:
+                    waiting.remove(ready)
+                    self._store(ready, *stores[ready])
         parameters = "ptr noalias %ws"
         if self.plan is None:
             parameters += ", ptr noalias %places, ptr noalias %numbers"
@@ -227,13 +229,11 @@ class _Function:
     def _operation(self, out: str, op: str, refs: list[tuple]) -> None:
         row = OPERATIONS[op]
         if row.llvm:
-            takes = row.takes or ""
-            if "c" in takes:
+            if "c" in (takes := row.takes or ""):
                 x = [self._truth(r) if kind == "c" else self._value(r) for kind, r in zip(takes, refs, strict=True)]
             else:
-                x = [self._value(ref) for ref in refs]
-            for line in self.lanes.template(row.llvm):
-                self.lines.append(line.format(*x, out=out))
+                x = [f"%v{ref[1]}" if ref[0] == "local" else self._value(ref) for ref in refs]
+            self.lines.append(self.lanes.template(row.llvm)(*x, out=out))
         elif op != "after":
             self.lines += self._memory(out, op, refs)
 
@@ -254,7 +254,7 @@ class _Function:
 
     def _store(self, k: int, block: int, place: int) -> None:
         T, out = self.lanes.real, f"%v{k}"
-        if self.is_bool[k]:
+        if OPERATIONS[self.chunk.code[k][0]].gives == "c":
             one, zero = self.lanes.literal(1.0), self.lanes.literal(0.0)
             self.lines.append(f"%s{k} = select {self.lanes.bool} {out}, {T} {one}, {T} {zero}")
             out = f"%s{k}"

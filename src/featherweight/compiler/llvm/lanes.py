@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 
 from featherweight.compiler.trace.operations import OPERATIONS
 
@@ -21,7 +22,7 @@ class LaneTypes:
         self.pointer = f"<{width} x ptr>" if vector else "ptr"
         self.suffix = f"v{width}f64" if vector else "f64"
         self.true = "splat (i1 true)" if vector else "true"
-        self._templates: dict[str, list[str]] = {}
+        self._templates: dict[str, Callable[..., str]] = {}
 
     def literal(self, value: float) -> str:
         text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
@@ -30,14 +31,14 @@ class LaneTypes:
     def integer(self, value: int) -> str:
         return str(value) if self.width == 1 else f"splat (i64 {value})"
 
-    def template(self, llvm: str) -> list[str]:
-        """Lines of an operation's code with the types of these lanes; {out} and the arguments are left to `format`."""
+    def template(self, llvm: str) -> Callable[..., str]:
+        """The code of an operation with the types of these lanes, as a function of the arguments and `out`."""
         if llvm not in self._templates:
             text = re.sub(r"\{real:([^}]*)\}", lambda found: self.literal(float(found[1])), llvm)
             text = re.sub(r"\{int:([^}]*)\}", lambda found: self.integer(int(found[1])), text)
             names = {"T": self.real, "I": self.int, "B": self.bool, "s": self.suffix, "true": self.true}
             text = re.sub(r"\{([A-Za-z]+)\}", lambda found: names.get(found[1], found[0]), text)
-            self._templates[llvm] = text.splitlines()
+            self._templates[llvm] = text.replace("\n", "\n  ").format
         return self._templates[llvm]
 
     def declarations(self) -> str:

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from featherweight.compiler.plan.live import live
 from featherweight.compiler.plan.program import Program
 from featherweight.compiler.trace.graph import Graph
-from featherweight.compiler.trace.operations import ARITY, LEAVES, operands
+from featherweight.compiler.trace.operations import ARITY, LEAVES
 
 SUMS = frozenset(("add", "sub"))
 NEAR = 4  # terms among which a chain looks for a plain one to begin with; further ones may be regions away
 
 
-@dataclass
+@dataclass(slots=True)
 class Chain:
     """A sum that is being written: its terms, how many of them are in the total, and where the spine has got to.
 
@@ -45,22 +45,22 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
     order = live(op, args, wanted)
     spines = _spines(graph, order, _inner(graph, order, wanted))
     program = Program(scope_of=graph.scope_of, parent=graph.parent, lookups=graph.lookups)
-    new: dict[int, int] = {}
+    append = program.append
+    new = [-1] * len(op)
     for i in order:
-        if op[i] in LEAVES:
-            new[i] = program.append(op[i], args[i], region[i])
-        elif op[i] in SUMS:
+        name, own = op[i], args[i]
+        if name in SUMS:
             if i in spines:
                 new[i] = _go_on(program, *spines[i], new, graph, region[i])
-        else:
-            nodes = operands(op[i], args[i])
-            own = tuple([new[a] for a in nodes])
-            own = own if len(nodes) == len(args[i]) else own + args[i][len(nodes) :]
-            new[i] = program.append(op[i], own, region[i])
-        if i in graph.repeats:
-            program.repeats[new[i]] = graph.repeats[i]
-        if i in graph.array_of:
-            program.array_of[new[i]] = graph.array_of[i]
+            continue
+        arity = ARITY[name]
+        if arity == len(own):
+            own = tuple([new[a] for a in own])
+        elif name not in LEAVES:
+            own = (*[new[a] for a in own[:arity]], *(own[arity:] if arity is not None else ()))
+        new[i] = append(name, own, region[i])
+    program.repeats = {new[i]: repeat for i, repeat in graph.repeats.items() if new[i] >= 0}
+    program.array_of = {new[i]: array for i, array in graph.array_of.items() if new[i] >= 0}
     results = [o if isinstance(o, float) else new[o] for o in outputs]
     # products that went into a chain are not needed any more
     program.order = [
@@ -97,18 +97,18 @@ def _spines(graph: Graph, order: list[int], inner: bytearray) -> dict[int, tuple
         if graph.op[root] not in SUMS or inner[root]:
             continue
         added = _added(graph, inner, root)
-        terms = [term for _, of_sum in reversed(added) for term in of_sum]
-        near = range(min(NEAR, len(terms)))
-        chain = Chain(terms, min(near, key=lambda k: (graph.op[terms[k][1]] == "mul", terms[k][0])))
+        terms = [term for _, of_sum in added for term in of_sum]
+        near = [(graph.op[node] == "mul", minus) for minus, node in terms[:NEAR]]
+        chain = Chain(terms, near.index(min(near)))
         end = 0
-        for i, of_sum in reversed(added):
+        for i, of_sum in added:
             end += len(of_sum)
             spines[i] = chain, end
     return spines
 
 
 def _added(graph: Graph, inner: bytearray, root: int) -> list[tuple[int, list[tuple[bool, int]]]]:
-    """The sums on the spine, the outermost first, each with the terms that it adds."""
+    """The sums on the spine, the innermost first, each with the terms that it adds."""
     op, args = graph.op, graph.args
     added: list[tuple[int, list[tuple[bool, int]]]] = []
     minus, i = False, root
@@ -126,32 +126,33 @@ def _added(graph: Graph, inner: bytearray, root: int) -> list[tuple[int, list[tu
                 terms.append((side_minus, a))
         added.append((i, terms))
         if not inner[spine[1]]:
+            added.reverse()
             return added
         minus, i = spine
 
 
-def _go_on(program: Program, chain: Chain, end: int, new: dict[int, int], graph: Graph, region: int) -> int:
+def _go_on(program: Program, chain: Chain, end: int, new: list[int], graph: Graph, region: int) -> int:
     """Add terms up to this number, once the one that the chain begins with is among them; the total."""
     if end <= chain.first:
         return -1
-    if chain.total < 0:
-        chain.negative, node = chain.terms[chain.first]
-        chain.total = new[node]
+    terms, total, negative = chain.terms, chain.total, chain.negative
+    if total < 0:
+        negative, node = terms[chain.first]
+        total = new[node]
     for k in range(chain.added, end):
         if k == chain.first:
             continue
-        minus, i = chain.terms[k]
-        turns = chain.negative and not minus  # x - total
-        chain.negative = chain.negative and minus
+        minus, i = terms[k]
+        turns = negative and not minus  # x - total
+        negative = negative and minus
         if graph.op[i] == "mul":
-            op = "fms" if turns else "fma" if minus == chain.negative else "fnma"
             a, b = graph.args[i]
-            args: tuple[int, ...] = (new[a], new[b], chain.total)
+            op = "fms" if turns else "fma" if minus == negative else "fnma"
+            total = program.append(op, (new[a], new[b], total), region)
         else:
-            op = "sub" if turns or minus != chain.negative else "add"
-            args = (new[i], chain.total) if turns else (chain.total, new[i])
-        chain.total = program.append(op, args, region)
-    chain.added = end
-    if chain.negative and end == len(chain.terms):
-        chain.total = program.append("neg", (chain.total,), region)
-    return chain.total
+            op = "sub" if turns or minus != negative else "add"
+            total = program.append(op, (new[i], total) if turns else (total, new[i]), region)
+    if negative and end == len(terms):
+        total = program.append("neg", (total,), region)
+    chain.added, chain.total, chain.negative = end, total, negative
+    return total

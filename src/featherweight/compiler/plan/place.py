@@ -16,7 +16,7 @@ from featherweight.compiler.plan.program import Program
 from featherweight.compiler.plan.refer import refer
 from featherweight.compiler.plan.slots import Slots
 from featherweight.compiler.plan.steps import Chunk, Elementary, Source, Step, Turn
-from featherweight.compiler.trace.operations import CONSTANTS, operands
+from featherweight.compiler.trace.operations import ARITY, CONSTANTS
 
 LINE = 64  # bytes of a cache line
 ALIGN = 8  # slots; puts inputs and the arguments of elementary functions on whole vectors
@@ -136,7 +136,7 @@ class _Layout:
         if isinstance(step, Turn):
             return list(step.values)
         op, args = self.program.op, self.program.args
-        read = dict.fromkeys(a for i in step.nodes for a in operands(op[i], args[i]))
+        read = dict.fromkeys([a for i in step.nodes for a in args[i][: ARITY[op[i]]]])
         own = set(step.nodes)
         return [a for a in read if a not in own]
 

@@ -12,11 +12,12 @@ A repeat is one unit of the scope it stands in; its test and its body are put in
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import count
 
 from featherweight.compiler.plan.program import Program
 from featherweight.compiler.plan.steps import Chunk, Elementary, Step, Turn
-from featherweight.compiler.trace.operations import LEAVES, VECTORS, operands
+from featherweight.compiler.trace.operations import ARITY, LEAVES, VECTORS, operands
 
 SMALL = 64  # operations: what is smaller is not worth a function of its own
 
@@ -35,17 +36,18 @@ class _Schedule:
         self.nodes: dict[int, list[int]] = defaultdict(list)  # of each scope
         for i in program.order:
             self.nodes[self.scope[i]].append(i)
-        self.taken = self._taken()
-        self.needs = {i: self._needs(i) for i in program.order}
+        self.needs = self._needs()
         self.levels = count()
 
-    def _needs(self, i: int) -> list[int]:
-        """What must be there before node i: its arguments, or what a repeat takes from outside."""
-        args = self.taken[i] if i in self.program.repeats else operands(self.program.op[i], self.program.args[i])
-        return [self._producer(a) for a in args]
-
-    def _producer(self, a: int) -> int:
-        return self.program.args[a][0] if self.program.op[a] == "result" else a
+    def _needs(self) -> dict[int, Sequence[int]]:
+        """What must be there before each node: its arguments, or what a repeat takes from outside."""
+        op, args, taken = self.program.op, self.program.args, self._taken()
+        needs: dict[int, Sequence[int]] = {i: args[i][: ARITY[op[i]]] for i in self.program.order}
+        if taken:
+            needs |= taken
+            for i, own in needs.items():
+                needs[i] = [args[a][0] if op[a] == "result" else a for a in own]
+        return needs
 
     def _taken(self) -> dict[int, list[int]]:
         """For each repeat, the nodes outside that something inside reads, and its first values."""
@@ -84,24 +86,26 @@ class _Schedule:
     def part(self, scope: int) -> list[Step]:
         """The steps of a scope."""
         unit_of, units = self._units(self.nodes[scope])
-        return self._steps(units, self._depth_first(unit_of, units))
+        op = self.program.op
+        shape = [hash(tuple([op[i] for i in nodes])) for _, nodes in units]
+        return self._steps(units, shape, self._depth_first(unit_of, shape))
 
     def _units(self, nodes: list[int]) -> tuple[dict[int, int], list[tuple[tuple, list[int]]]]:
         """Group operations by region; elementary functions apart, by how many lie before them; repeats apart."""
-        op, region = self.program.op, self.program.region
-        level: dict[int, int] = {}
+        op, region, needs = self.program.op, self.program.region, self.needs
+        level: dict[int, int] = defaultdict(int)
         number: dict[tuple, int] = {}
         units: list[tuple[tuple, list[int]]] = []
         unit_of: dict[int, int] = {}
         for i in nodes:
-            depth = max([level.get(a, 0) for a in self.needs[i]], default=0)
+            depth = max([level[a] for a in needs[i]], default=0)
             key: tuple = (region[i], depth)
-            vectors = op[i] in VECTORS
-            if vectors:
+            level[i] = depth
+            if op[i] in VECTORS:
                 key = ("elementary", depth)
+                level[i] += 1
             elif op[i] == "repeat":
                 key = ("repeat", i)
-            level[i] = depth + vectors
             u = number.get(key)
             if u is None:
                 u = number[key] = len(units)
@@ -110,27 +114,26 @@ class _Schedule:
             unit_of[i] = u
         return unit_of, units
 
-    def _depth_first(self, unit_of: dict[int, int], units: list) -> list[tuple[int, bool]]:
+    def _depth_first(self, unit_of: dict[int, int], shape: list[int]) -> list[tuple[int, bool]]:
         """Order of the units, each with whether it goes on in the function of the one before it.
 
         What a unit needs is visited deepest first, so that the work that others wait for comes early
         and a limb is not begun before its turn. Equal continuations of one unit (the legs of a trunk)
         each begin a function of their own, so that they can share it.
         """
-        needs: list[set[int]] = [set() for _ in units]
+        needs: list[set[int]] = [set() for _ in shape]
         for i, u in unit_of.items():
-            for a in self.needs[i]:
-                w = unit_of.get(a)
-                if w is not None and w != u:
-                    needs[u].add(w)
-        depth = [0] * len(units)
+            needs[u].update([unit_of[a] for a in self.needs[i] if a in unit_of])
+        for u, own in enumerate(needs):
+            own.discard(u)
+        depth = [0] * len(shape)
         for u in _in_order(needs):
             depth[u] = 1 + max((depth[w] for w in needs[u]), default=0)
         needed = set().union(*needs)
 
         order: list[int] = []
-        done = [False] * len(units)
-        for sink in range(len(units)):
+        done = [False] * len(shape)
+        for sink in range(len(shape)):
             stack = [] if sink in needed else [sink]
             while stack:
                 u = stack[-1]
@@ -143,11 +146,10 @@ class _Schedule:
                     done[u] = True
                     order.append(u)
 
-        shape = [self._shape(nodes) for _, nodes in units]
         alike = Counter((w, shape[u]) for u, n in enumerate(needs) for w in n)
         return [(u, k > 0 and (w := order[k - 1]) in needs[u] and alike[w, shape[u]] == 1) for k, u in enumerate(order)]
 
-    def _steps(self, units: list, order: list) -> list[Step]:
+    def _steps(self, units: list, shape: list[int], order: list[tuple[int, bool]]) -> list[Step]:
         """Join units that continue each other, up to the size limit; split what is longer."""
         runs: list[list[int]] = []
         for u, continues in order:
@@ -159,7 +161,6 @@ class _Schedule:
         pieces = [piece for run in runs for piece in _cut(run, [len(units[u][1]) for u in run], self.limit)]
 
         steps: list[Step] = []
-        shape = [self._shape(nodes) for _, nodes in units]
         pieces = _split_at_prefixes(pieces, shape)
         sizes = [sum(len(units[u][1]) for u in piece) for piece in pieces]
         joined = _joined([tuple(shape[u] for u in piece) for piece in pieces], sizes, min(SMALL, self.limit))
@@ -184,9 +185,6 @@ class _Schedule:
         first, after = args[: repeat.size + 1], args[repeat.size + 1 :]
         begin, test, end = Turn("begin", repeat, first), Turn("test", repeat, after[-1:]), Turn("end", repeat, after)
         return [begin, *self.part(repeat.test), test, *self.part(repeat.body), end]
-
-    def _shape(self, nodes: list[int]) -> int:
-        return hash(tuple(self.program.op[i] for i in nodes))
 
 
 def _in_order(needs: list[set[int]]) -> list[int]:

@@ -107,16 +107,15 @@ class Node:
             if other == -1:
                 return -self
         other = g.lift(other)
-        op = g.op
-        if op[self.id] == "neg":
+        a, b = self.id, other.id
+        x, y = g.op[a], g.op[b]
+        if x == "neg":
             return -(self._arg(0) * other)
-        if op[other.id] == "neg":
+        if y == "neg":
             return -(self * other._arg(0))
-        if op[self.id] == "reciprocal" and g.args[self.id][0] == other.id:
+        if (x == "reciprocal" and g.args[a][0] == b) or (y == "reciprocal" and g.args[b][0] == a):
             return 1.0
-        if op[other.id] == "reciprocal" and g.args[other.id][0] == self.id:
-            return 1.0
-        return g._binary("mul", self.id, other.id)
+        return g._binary("mul", a, b)
 
     def __rmul__(self, other: Any) -> Any:
         return self * other
