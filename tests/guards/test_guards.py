@@ -17,9 +17,9 @@ PACKAGE = ROOT / "src" / "featherweight"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 TREES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 
-MOST_LINES = 400  # in a file
-MOST_FUNCTION_LINES = 70
-LONG_FUNCTIONS: dict[tuple[str, str], str] = {}  # file, function: why it is longer
+MOST_LINES = 350  # in a file
+MOST_FUNCTION_LINES = 60
+LONG_FUNCTIONS = {("io/xml.py", "parse"): "handlers of expat that share their state"}  # why it is longer
 NOT_ARRAYS = {"model", "out", "parameters", "frame", "frames", "point", "points", "prescribed", "in_", "classical"}
 NOT_ON_IMPORT = ("llvmlite", "sympy", "mpmath", "pinocchio", "scipy", "matplotlib", "mujoco", "viser", "trimesh", "PIL")
 

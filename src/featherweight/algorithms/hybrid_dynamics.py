@@ -27,17 +27,14 @@ def hybrid_dynamics(
     this is the recursive Newton-Euler algorithm, with none the articulated-body algorithm.
     """
     tree = tree.held(prescribed)
-    X, S, V, c, pA, U, u, A = (tree.per_body() for _ in range(8))
-    D: list[Factored] = tree.per_body()
+    X, S, V, c, pA, U, D, u, A = (tree.per_body() for _ in range(9))
     IA = [I.articulated for I in tree.I]
     V[0], A[0], pA[0] = Motion.zero(), tree.gravity_field, Force.zero()
 
     def answer(i: int, force: Sequence[Any]) -> list[Any]:
         """D⁻¹ f, or the prescribed acceleration."""
-        free = D[i].solve(force)
-        if i not in prescribed:
-            return free
-        return [where(prescribed[i], a[k], x) for k, x in zip(tree.joints[i].dofs, free, strict=True)]
+        both = zip(tree.joints[i].dofs, D[i].solve(force), strict=True)
+        return [where(prescribed.get(i, False), a[k], x) for k, x in both]
 
     # outward: velocities and bias terms
     for i, parent, joint in tree.outward():
@@ -46,9 +43,8 @@ def hybrid_dynamics(
         V_J = combine(S[i], v[joint.v])
         V[i] = X[i] @ V[parent] + V_J
         c[i] = joint.bias(q, v) + V[i].cross(V_J)
-        pA[i] = tree.I[i].bias_force(V[i])
-        if f_ext is not None:
-            pA[i] = pA[i] - f_ext[i]
+        bias = tree.I[i].bias_force(V[i])
+        pA[i] = bias if f_ext is None else bias - f_ext[i]
 
     # inward: a prescribed joint propagates all of the inertia (its D⁻¹ is zero), a free one I^A - U D⁻¹ Uᵀ
     for i, parent, joint in tree.inward():
@@ -78,9 +74,17 @@ def hybrid_dynamics(
         accelerations[joint.v] = own = answer(i, rest)
         A[i] = A_free + combine(S[i], own)
         if i in prescribed:
-            for k, (d, lacks) in enumerate(zip(joint.dofs, rest, strict=True)):
-                needed = -lacks
-                for j, other in enumerate(joint.dofs):
-                    needed = needed + D[i].between(k, j) * a[other]
-                forces[d] = tau[d] + where(prescribed[i], needed, 0)
+            for d, more in zip(joint.dofs, _force(D[i], [a[k] for k in joint.dofs], rest), strict=True):
+                forces[d] = tau[d] + where(prescribed[i], more, 0)
     return forces, accelerations, [D[i] for i in range(1, len(D)) if prescribed.get(i) is not True]
+
+
+def _force(D: Factored, a: Sequence[Any], rest: Sequence[Any]) -> list[Any]:
+    """D a - rest: what a joint's motor has to add for these accelerations."""
+    forces = []
+    for k, own in enumerate(rest):
+        force = -own
+        for j, a_j in enumerate(a):
+            force = force + D.between(k, j) * a_j
+        forces.append(force)
+    return forces

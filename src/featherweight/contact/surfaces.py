@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight.inputs import Numbers, with_fields
 from featherweight.model import Placement
@@ -157,7 +158,7 @@ class Box(Surface):
         return where(inside > 0, distance, inside), X.E.transposed_times(normal)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Heightfield(Surface):
     """Ground with heights [m] at the points of a grid, bilinear between them.
 
@@ -167,11 +168,25 @@ class Heightfield(Surface):
         origin: x and y of heights[0, 0] [m]; beyond its edges the ground goes on as it is there.
     """
 
-    heights: Any = ((0.0, 0.0), (0.0, 0.0))
-    spacing: float = 1.0
-    origin: Sequence[float] = (0.0, 0.0)
+    heights: np.ndarray
+    spacing: float
+    origin: Sequence[float]
     shape: tuple[int, ...] = field(init=False, repr=False)
-    table: Any = field(init=False, repr=False)  # the heights, one row after the other
+    table: np.ndarray = field(init=False, repr=False)  # the heights, one row after the other
+
+    def __init__(
+        self,
+        heights: ArrayLike = ((0.0, 0.0), (0.0, 0.0)),
+        spacing: float = 1.0,
+        origin: Sequence[float] = (0.0, 0.0),
+        *,
+        friction: float | None = None,
+        restitution: float | None = None,
+    ) -> None:
+        given = {"heights": heights, "spacing": spacing, "origin": origin}
+        for name, value in {**given, "friction": friction, "restitution": restitution}.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -78,15 +78,8 @@ def forces_in_cones(
         tolerance: residual [N] at which the iteration stops: the larger of `|x - z|` and `|z⁺ - z|`.
         iterations: most iterations; after them z is taken as it is.
     """
-    n = len(most)
-    if np.ndim(A) != 2 or np.shape(A)[1] != 3 * n or np.shape(b) != (np.shape(A)[0],):
-        raise ValueError(
-            f"A, b: expected shapes (m, {3 * n}) and (m,) for {n} contacts, got {np.shape(A)} and {np.shape(b)}"
-        )
-    for name, number in (("friction", friction), ("regularisation", regularisation), ("rho", rho)):
-        if isinstance(number, numbers.Real) and not (number >= 0 and (number > 0 or name != "rho")):
-            raise ValueError(f"{name}: expected a number {'> 0' if name == 'rho' else 'of 0 or more'}, got {number!r}")
-    A, b = np.asarray(A), np.asarray(b)
+    n, A, b = len(most), np.asarray(A), np.asarray(b)
+    _check(A, b, n, friction=friction, regularisation=regularisation, rho=rho)
     sigma = regularisation + rho
     per_sigma, cone = 1.0 / sigma, FrictionCone.of(friction)
     K = symmetric_inverse(A @ A.T + sigma * np.eye(len(A)))
@@ -104,14 +97,19 @@ def forces_in_cones(
             residual = maximum(residual, maximum(abs(x[k] - after[k]), abs(after[k] - z[k])))
         return AdmmIterate(after, list(ahead - np.array(after, dtype=object)), residual, last.turns + 1.0)
 
-    first = (
-        AdmmIterate([0.0] * (3 * n), [0.0] * (3 * n))
-        if warm is None
-        else AdmmIterate(*(list(np.ravel(w)) for w in warm))
-    )
-    last = repeat(turn, first, until=lambda iterate: iterate.residual <= tolerance, at_most=iterations)
+    z_0, u_0 = ([0.0] * (3 * n), [0.0] * (3 * n)) if warm is None else (list(np.ravel(w)) for w in warm)
+    last = repeat(turn, AdmmIterate(z_0, u_0), until=lambda iterate: iterate.residual <= tolerance, at_most=iterations)
     z, u = (np.array(rows, dtype=object).reshape(n, 3) for rows in (last.z, last.u))
     return Forces(z, u, last.residual, last.turns)
+
+
+def _check(A: np.ndarray, b: np.ndarray, n: int, **positive: Any) -> None:
+    """Raise ValueError for shapes that do not fit n contacts, and for a number that is negative, or ρ that is zero."""
+    if A.ndim != 2 or A.shape[1] != 3 * n or b.shape != A.shape[:1]:
+        raise ValueError(f"A, b: expected shapes (m, {3 * n}) and (m,) for {n} contacts, got {A.shape} and {b.shape}")
+    for name, number in positive.items():
+        if isinstance(number, numbers.Real) and not (float(number) >= 0 and (float(number) > 0 or name != "rho")):
+            raise ValueError(f"{name}: expected a number {'> 0' if name == 'rho' else 'of 0 or more'}, got {number!r}")
 
 
 @dataclass(frozen=True)

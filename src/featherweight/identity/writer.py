@@ -25,23 +25,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from featherweight.identity.ours import PACKAGE, derived, fields_of_ours, is_library, is_ours
+from featherweight.identity.parts import names_in, slots_of, text_of
 
 PLAIN = (type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range)
 IDS = frozenset(map(id, PLAIN))  # a class need not be hashable
 MANY = 8  # items: as many are written field by field, where all are of one kind
 CONTAINERS = (tuple, list, dict, set, frozenset, deque, types.MappingProxyType)
 CODE = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property)
-INERT = (
-    "builtins",
-    "_thread",
-    "_io",
-    "re",
-    "types",
-    "typing",
-    "weakref",
-    "_weakref",
-    "_abc",
-)  # modules of C: no numbers
+# modules of C: no numbers
+INERT = ("builtins", "_thread", "_io", "re", "types", "typing", "weakref", "_weakref", "_abc")
 DEEPEST = 40  # objects in objects; what lies deeper is known by itself
 WORD = object.__basicsize__ // 2
 
@@ -109,7 +101,7 @@ class _Writer:
     def write(self, x: Any) -> None:
         kind = type(x)
         if id(kind) in IDS:
-            self.parts.append(_text(x))
+            self.parts.append(text_of(x))
         elif kind is tuple and all(type(y) is float for y in x):
             self.parts.append(repr(x))
         elif kind is not tuple and isinstance(x, tuple) and self._is_ours(kind):  # most of a model: vectors
@@ -188,7 +180,7 @@ class _Writer:
         kind = type(x)
         if kind not in CONTAINERS:  # a subclass may do anything with its items
             self._class(kind)
-            self.write([getattr(x, name, None) for name in ("__dict__", "default_factory", *_slots(kind))])
+            self.write([getattr(x, name, None) for name in ("__dict__", "default_factory", *slots_of(kind))])
         if isinstance(x, (dict, types.MappingProxyType)):
             items = list(x.items())
             if len(items) < MANY:
@@ -228,9 +220,9 @@ class _Writer:
             whole = {k: x for k, x in enumerate(column) if type(x) is int} if int in kinds else {}
             floats = [x for x in column if type(x) is float] if whole else column
             digest = hashlib.sha256(array("d", floats)).hexdigest()
-            return self.parts.append(f"{len(column)} numbers {_text(whole)} {digest}")
+            return self.parts.append(f"{len(column)} numbers {text_of(whole)} {digest}")
         if kinds.issubset(PLAIN):
-            return self.parts.append(_text(column))
+            return self.parts.append(text_of(column))
         fields = self._fields(column) if len(kinds) == 1 and self._depth < DEEPEST else None
         if fields is None:
             return self._all("", column)
@@ -274,7 +266,7 @@ class _Writer:
     def _other(self, x: Any, kind: type) -> None:
         """An object of others by its class and its fields, if Python knows of all there are; by its numbers, if it has
         some; else by itself."""
-        names = _slots(kind)
+        names = slots_of(kind)
         words = len(names) + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
         if kind.__basicsize__ <= object.__basicsize__ + WORD * words and not kind.__itemsize__:
             values = {name: getattr(x, name) for name in names if hasattr(x, name)}
@@ -320,7 +312,7 @@ class _Writer:
             except ValueError:  # not yet filled
                 value = NotImplemented
             self.write(value)
-        names = _names(f.__code__)
+        names = names_in(f.__code__)
         for name in names:
             value = f.__globals__.get(name, sys.modules.get(name))  # it may import a module itself
             if value is not None or name in f.__globals__:
@@ -337,32 +329,3 @@ class _Writer:
         self.settled = self.settled and settled
         self.parts.append(f"<{type(x).__name__} {list(self.foreign).index(id(x))}>")
         return before
-
-
-def _text(x: Any) -> str:
-    """Of a plain number or text, or of many."""
-    try:
-        return repr(x)
-    except ValueError:  # a whole number of thousands of digits
-        items = itertools.chain.from_iterable(x.items()) if isinstance(x, dict) else x
-        return hex(x) if isinstance(x, int) else f"[{','.join(map(_text, items))}]"
-
-
-def _slots(kind: type) -> list[str]:
-    """Names of all slots, as they are spelled outside of the class."""
-    names = []
-    for base in kind.__mro__:
-        slots = vars(base).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else list(slots):
-            if name.startswith("__") and not name.endswith("__"):
-                name = f"_{base.__name__.lstrip('_')}{name}"
-            if name not in ("__dict__", "__weakref__"):
-                names.append(name)
-    return names
-
-
-@functools.lru_cache(maxsize=256)
-def _names(code: types.CodeType) -> list[str]:
-    """What a function may look up in its module, it itself or a function inside of it."""
-    inner = [name for c in code.co_consts if isinstance(c, types.CodeType) for name in _names(c)]
-    return sorted({*code.co_names, *inner})

@@ -8,9 +8,9 @@ head, hand and foot, rounded to our segments. What neither of them gives is a pl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import dist, radians
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from featherweight.errors import ModelError
 from featherweight.joints import Free, Joint, Revolute, Spherical
@@ -18,6 +18,7 @@ from featherweight.model import Builder, Inertia, Limits, Model, Placement
 from featherweight.model.placement import real_numbers
 
 Place = tuple[float, float, float]
+SegmentJoint = tuple[str, Joint, Limits | None, float | list[float]]  # name, kind, limits, damping
 
 SLICE = 0.04  # * of a segment's mass and inertia, for each small link between the hinges that carry it
 USUAL_HEIGHT, USUAL_MASS = 1.75, 75.0  # [m], [kg], of the person whose strength and damping the tables give
@@ -174,37 +175,35 @@ def humanoid(
         names = {name: name if name in CENTRAL else prefix + name for name in ORIGIN}
 
         for segment in segments:
-            origin, (start, end) = ORIGIN[segment.name], (LANDMARKS[name] for name in segment.ends)
-            com = tuple(a + segment.com * (b - a) for a, b in zip(start, end, strict=True))
-            gyration = [h * dist(start, end) * k for k in segment.gyration]
             joints = _joints(segment.hinges, side, ball_joints, strength, drag)
-            parent, place = names[segment.parent], _offset(ORIGIN[segment.parent], origin, side, h)
-            for k, (joint_name, joint, limits, damping) in enumerate(joints, start=1):
-                last = k == len(joints)
-                body = names[segment.name] if last else f"{prefix}{joint_name}_link"
-                share = segment.mass * m * (1 - SLICE * (k - 1) if last else SLICE)
-                builder.add_body(
-                    body,
-                    parent=parent,
-                    joint=joint,
-                    placement=Placement(place),
-                    inertia=Inertia(share, _offset(origin, com, side, h), [share * r**2 for r in gyration]),
-                    joint_name=prefix + joint_name,
-                    limits=limits,
-                    armature=armature if segment.hinges else 0.0,
-                    damping=damping,
-                )
-                parent, place = body, (0.0, 0.0, 0.0)
-
+            own_armature = armature if segment.hinges else 0.0
+            _add_segment(
+                builder, segment, joints, own_armature, names=names, prefix=prefix, side=side, height=h, mass=m
+            )
         for name, body, place, radius in points:
             position = _offset(ORIGIN[body], place, side, h)
             builder.add_contact_point(prefix + name, parent=names[body], position=position, radius=radius * h)
     return builder.build()
 
 
-def _joints(
-    hinges: Sequence[Hinge], side: int, ball_joints: bool, strength: float, drag: float
-) -> list[tuple[str, Joint, Limits | None, Any]]:
+def _add_segment(
+    builder: Builder, segment: Segment, joints: Sequence[SegmentJoint], armature: float, *,
+    names: Mapping[str, str], prefix: str, side: int, height: float, mass: float,
+) -> None:  # fmt: skip
+    """A body for each joint: small slices first, at last the rest of the segment."""
+    parent, place = names[segment.parent], _offset(ORIGIN[segment.parent], ORIGIN[segment.name], side, height)
+    for k, (name, joint, limits, damping) in enumerate(joints, start=1):
+        last = k == len(joints)
+        body = names[segment.name] if last else f"{prefix}{name}_link"
+        share = segment.mass * mass * (1 - SLICE * (k - 1) if last else SLICE)
+        builder.add_body(
+            body, parent=parent, joint=joint, joint_name=prefix + name, placement=Placement(place), limits=limits,
+            inertia=_inertia(segment, share, side, height), armature=armature, damping=damping,
+        )  # fmt: skip
+        parent, place = body, (0.0, 0.0, 0.0)
+
+
+def _joints(hinges: Sequence[Hinge], side: int, ball_joints: bool, strength: float, drag: float) -> list[SegmentJoint]:
     """Name, kind, limits and damping of the joints of a segment, from its parent outward."""
     if not hinges:
         return [("base", Free(), None, 0.0)]
@@ -213,13 +212,21 @@ def _joints(
         xyz = sorted(hinges, key=lambda hinge: hinge.axis)
         limits = Limits(velocity=[hinge.velocity for hinge in xyz], effort=[strength * hinge.effort for hinge in xyz])
         return [(name, Spherical(), limits, [drag * hinge.damping for hinge in xyz])]
-    joints: list[tuple[str, Joint, Limits | None, Any]] = []
+    joints: list[SegmentJoint] = []
     for name, axis, lower, upper, velocity, effort, damping in hinges:
         if side < 0 and axis != "y":  # rolls and yaws go the other way in a mirror
             lower, upper = -upper, -lower
         limits = Limits(radians(lower), radians(upper), velocity, strength * effort)
         joints.append((name, Revolute(axis), limits, drag * damping))
     return joints
+
+
+def _inertia(segment: Segment, mass: float, side: int, height: float) -> Inertia:
+    """Of a segment, or of a slice of it, with this mass [kg]."""
+    start, end = (LANDMARKS[name] for name in segment.ends)
+    com = [a + segment.com * (b - a) for a, b in zip(start, end, strict=True)]
+    moments = [mass * (height * dist(start, end) * k) ** 2 for k in segment.gyration]
+    return Inertia(mass, _offset(ORIGIN[segment.name], com, side, height), moments)
 
 
 def _offset(a: Sequence[float], b: Sequence[float], side: int, height: float) -> Place:

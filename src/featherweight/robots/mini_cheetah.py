@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import pi
 
 from featherweight.joints import Free, Revolute
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
+
+Place = tuple[float, float, float]
 
 LEGS = {"FR": (1, -1), "FL": (1, 1), "HR": (-1, -1), "HL": (-1, 1)}  # front or hind, left or right
 GEAR = {"abad": 6.0, "hip": 6.0, "knee": 9.33}
@@ -47,29 +50,17 @@ def mini_cheetah(
         raise ValueError(f'points: expected "all" or "feet", got {points!r}')
     if rotors not in ("spinning", "armature", "none"):
         raise ValueError(f'rotors: expected "spinning", "armature" or "none", got {rotors!r}')
-    builder = Builder(
-        "mini_cheetah", policy="accept", parameters=parameters
-    )  # the published thigh breaks the triangle inequality by 4 %
+    # the published thigh breaks the triangle inequality by 4 %
+    builder = Builder("mini_cheetah", policy="accept", parameters=parameters)
     builder.add_body("body", joint=Free(), inertia=Inertia(3.3, (0, 0, 0), (11253e-6, 36203e-6, 42673e-6)))
-    half = tuple(size / 2 for size in BODY)
-    for end in (1, -1):
-        for side in (1, -1):
-            for up in (1, -1):
-                name = f"body_{'front' if end > 0 else 'hind'}_{'left' if side > 0 else 'right'}"
-                position = (end * half[0], side * half[1], up * half[2])
-                if points == "all":
-                    name = f"{name}_{'top' if up > 0 else 'bottom'}"
-                    builder.add_contact_point(name, parent="body", position=position)
+    if points == "all":
+        for corner in product(("front", "hind"), ("left", "right"), ("top", "bottom")):
+            signs = (1 if where in ("front", "left", "top") else -1 for where in corner)
+            position = [sign * size / 2 for sign, size in zip(signs, BODY, strict=True)]
+            builder.add_contact_point(f"body_{'_'.join(corner)}", parent="body", position=position)
 
     for leg, (end, side) in LEGS.items():
-        abad, thigh, shank = (f"{leg}_{link}" for link in LINKS)
-        turned = (0.0, 0.0, pi)
-        chain = (  # link, parent, joint's place, rotor's place in the parent, rpy of both
-            ("abad", abad, "body", (0.19 * end, 0.049 * side, 0.0), (0.125 * end, 0.049 * side, 0.0), (0.0, 0.0, 0.0)),
-            ("hip", thigh, abad, (0.0, 0.062 * side, 0.0), (0.0, 0.04 * side, 0.0), turned),
-            ("knee", shank, thigh, (0.0, 0.0, -0.209), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
-        )
-        for joint, link, parent, place, rotor_place, rpy in chain:
+        for joint, link, parent, place, rotor_place, rpy in _chain(leg, end, side):
             gear = GEAR[joint]
             rotor = Rotor(gear, _rotor(AXIS[joint]), Placement(rotor_place, rpy=rpy))
             if rotors == "armature":  # welded to the parent
@@ -88,9 +79,19 @@ def mini_cheetah(
                 friction=friction,
             )
         if points == "all":
-            builder.add_contact_point(f"{leg}_knee_point", parent=thigh, position=(0.0, 0.0, -0.209))
-        builder.add_contact_point(f"{leg}_foot", parent=shank, position=(0.0, -0.004 * side, -0.195))
+            builder.add_contact_point(f"{leg}_knee_point", parent=f"{leg}_thigh", position=(0.0, 0.0, -0.209))
+        builder.add_contact_point(f"{leg}_foot", parent=f"{leg}_shank", position=(0.0, -0.004 * side, -0.195))
     return builder.build()
+
+
+def _chain(leg: str, end: int, side: int) -> tuple[tuple[str, str, str, Place, Place, Place], ...]:
+    """Of each joint: its name, link, parent, place, the rotor's place in the parent, rpy of both."""
+    abad, thigh, shank = (f"{leg}_{link}" for link in LINKS)
+    return (
+        ("abad", abad, "body", (0.19 * end, 0.049 * side, 0.0), (0.125 * end, 0.049 * side, 0.0), (0.0, 0.0, 0.0)),
+        ("hip", thigh, abad, (0.0, 0.062 * side, 0.0), (0.0, 0.04 * side, 0.0), (0.0, 0.0, pi)),
+        ("knee", shank, thigh, (0.0, 0.0, -0.209), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    )
 
 
 def _link(name: str, side: int) -> Inertia:
