@@ -1,4 +1,4 @@
-"""Whether two derivations found the same equations."""
+"""Equality of two derivations: do they give the same equations?"""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ BUDGET = 500_000  # products of terms in a comparison
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of two derivations: `symbolic` if every difference of M, b, g and tau is 0 in normal form (None where that is too
-    long to expand), and the `largest` difference at random states, relative to the largest entry."""
+    """Result of a comparison.
+
+    `symbolic`: every difference of M, b, g and tau is 0 in normal form; None where that is too long to expand.
+    `largest`: largest difference at random states, relative to the largest entry.
+    """
 
     methods: tuple[str, str]
     symbolic: bool | None

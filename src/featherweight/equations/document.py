@@ -13,7 +13,7 @@ from featherweight.equations.steps import DerivationStep, labelled
 from featherweight.texts import markdown as plain
 
 LONG = 1500  # operations of a formula that is not printed
-LARGEST = 20_000  # … and that is not even tried to be shortened
+LARGEST = 20_000  # operations of a formula that is not simplified either
 
 WHAT = {
     "Newton-Euler": "Every body is cut free; the forces of the joints are unknowns, found and eliminated.",
@@ -66,7 +66,7 @@ def _acceleration(equations: Equations) -> str:
 
 
 def _result(equations: Equations) -> list[tuple[Symbol, Any]]:
-    """M, b, g and τ; of large systems as they were derived, with their common pieces first: that is shorter."""
+    """M, b, g and τ. For large systems as derived, after their common subexpressions, which is shorter."""
     whole = equations.simplified()
     if not whole.large:
         return [(Symbol(name), getattr(whole, name)) for name in ("M", "b", "g", "tau")]

@@ -39,7 +39,7 @@ def _sample(equations: Equations, q: Sequence[float]) -> Evaluation:
 
 
 def _plane(equations: Equations) -> tuple[int, int, int] | None:
-    """The plane in which everything moves, judged at some configurations."""
+    """The plane of a planar mechanism, found from samples of its configuration."""
     mechanism, rng = equations.mechanism, np.random.default_rng(0)
     if not mechanism.holonomic:
         return None
@@ -62,7 +62,7 @@ def _offset(equations: Equations, i: int, across: int) -> float:
 
 
 class _Sketch:
-    """Collects shapes in metres, then fits them to the page."""
+    """An SVG canvas: shapes in metres, scaled to the page when all are known."""
 
     def __init__(self, equations: Equations, plane: tuple[int, int, int]) -> None:
         self.equations, self.mechanism = equations, equations.mechanism
@@ -114,7 +114,7 @@ class _Sketch:
         )
 
     def _aside(self, body: int, place: tuple[float, float]) -> tuple[float, float]:
-        """Where a label is out of the way: across the link, away from its angle; above a slide."""
+        """Position of a label: beside the link, on the side away from its angle; above a prismatic joint."""
         x, y = self._page(self.origin[body])
         dx, dy = place[0] - x, place[1] - y
         length = math.hypot(dx, dy)
@@ -124,7 +124,7 @@ class _Sketch:
         return side * 20 * -dy / length - 6, side * 20 * dx / length + 6
 
     def _sense(self, body: int) -> float:
-        """Whether a hinge turns counter-clockwise on the page; 0 for a slide."""
+        """Positive if a revolute joint turns counter-clockwise on the page; 0 for a prismatic joint."""
         sign = -1 if self.across == 1 else 1  # x to the right and z up: y points into the page
         return sign * sum(float(self.value(s.angular[self.across])) for s in self.mechanism.subspace[body])
 

@@ -1,4 +1,4 @@
-"""What acts on a mechanism besides gravity: forces, moments, motors, springs and dampers."""
+"""Loads on a mechanism besides gravity: forces, moments, motors, springs and dampers."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class PointPair(NamedTuple):
 
 
 class OfJoint(NamedTuple):
-    """A constant of a degree of freedom; of a spring, also how far it is stretched."""
+    """Stiffness or damping of one degree of freedom; for a spring also its deflection."""
 
     dof: int
     constant: Expr
@@ -114,7 +114,7 @@ class OfJoint(NamedTuple):
 
 @dataclass(frozen=True)
 class AppliedLoads:
-    """All that acts, resolved: points found, numbers exact, the joints' own springs and dampers among them."""
+    """All loads, resolved: points as vectors, numbers exact, the joints' own springs and dampers included."""
 
     motors: tuple[Expr, ...]  # one for each degree of freedom
     inputs: tuple[Symbol, ...]
@@ -128,7 +128,7 @@ class AppliedLoads:
 
 
 def loads(mechanism: Mechanism, forces: Sequence[Any], motors: Any) -> AppliedLoads:
-    """What acts on a mechanism: the elements given, its motors, and what its joints have by themselves."""
+    """The loads on a mechanism: given elements, motors, and the joints' own springs, dampers and friction."""
     found: dict[str, list[Any]] = {
         name: [] for name in ("forces", "moments", "springs", "dampers", "joint_springs", "joint_dampers", "frictions")
     }
@@ -163,7 +163,7 @@ def loads(mechanism: Mechanism, forces: Sequence[Any], motors: Any) -> AppliedLo
 
 
 def _own(mechanism: Mechanism, joint: JointInfo, found: dict[str, list[Any]]) -> None:
-    """Springs, dampers and dry friction that a joint has by itself."""
+    """Springs, dampers and dry friction of the model's joints."""
     own = mechanism.tree.joints[joint.body]
     plain = type(joint.kind).coordinate_rate is Joint.coordinate_rate
     stretch = own.stretch(mechanism.q) if plain else None
@@ -182,7 +182,7 @@ def _own(mechanism: Mechanism, joint: JointInfo, found: dict[str, list[Any]]) ->
 
 
 def _motors(mechanism: Mechanism, motors: Any) -> tuple[tuple[Expr, ...], tuple[Symbol, ...]]:
-    """The force of the motor at each degree of freedom, and the symbols that are free to choose."""
+    """Motor force at each degree of freedom, and the input symbols among them."""
     acting = [S.Zero] * mechanism.model.nv
     if motors == "all":
         motors = [joint.name for joint in mechanism.model.independent_joints]
@@ -252,7 +252,7 @@ def _coordinate(mechanism: Mechanism, name: str) -> tuple[int, Symbol]:
 
 
 def distance(mechanism: Mechanism, line: PointPair) -> tuple[Vector, Expr]:
-    """From b to a in world axes, and how far."""
+    """The vector from b to a in world axes, and its length."""
     along = mechanism.at(*line.a) - mechanism.at(*line.b)
     along = along.lift(mechanism.ring.short)
     square = mechanism.ring.short(along.dot(along))

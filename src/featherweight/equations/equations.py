@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from featherweight.equations.equilibria import Equilibrium
     from featherweight.equations.native import NativeFunction
 
-SINGULAR = 1e-11  # of the largest entry, for a pivot that is none
-MANY = 400  # operations from which on shared pieces are written by themselves
+SINGULAR = 1e-11  # a smaller pivot, relative to the largest entry, counts as zero
+MANY = 400  # operations from which on common subexpressions are written separately
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,7 +58,7 @@ class Equations:
 
     @staticmethod
     def of(method: str, mechanism: Mechanism, loads: AppliedLoads, **parts: Any) -> Equations:
-        """What a derivation found, if it can be solved for the accelerations."""
+        """The equations of a derivation; ModelError if M is singular everywhere."""
         symbols = {name: column(getattr(mechanism, name)) for name in "qva"}
         parts |= {"model": mechanism.model, "inputs": loads.inputs, "mechanism": mechanism, "loads": loads}
         equations = Equations(method=method, **symbols, **parts)
@@ -67,7 +67,7 @@ class Equations:
 
     @cached_property
     def steps(self) -> tuple[DerivationStep, ...]:
-        """The derivation, step by step: what is done, and what comes out."""
+        """The derivation: numbered steps with their formulas."""
         return tuple(self.derivation())
 
     @cached_property
@@ -103,7 +103,7 @@ class Equations:
 
     @property
     def large(self) -> bool:
-        """Whether the equations are better read with `shared` pieces."""
+        """Whether common subexpressions (`shared`) make the equations easier to read."""
         return sum(_operations(e) for part in (self.M, self.b, self.g, self.tau) for e in part) > MANY
 
     @cached_property
@@ -227,7 +227,7 @@ class Equations:
 
 
 def _symbols(*expressions: Expr) -> set[Symbol]:
-    """The symbols of expressions, each shared piece visited once."""
+    """Free symbols of expressions; each common subexpression is visited once."""
     seen: set[Any] = set()
     stack, found = list(expressions), set()
     while stack:
@@ -242,7 +242,7 @@ def _symbols(*expressions: Expr) -> set[Symbol]:
 
 
 def _operations(e: Expr) -> int:
-    """How many different pieces there are."""
+    """Number of different subexpressions."""
     seen: set[Any] = set()
     stack = [e]
     while stack:
@@ -254,7 +254,7 @@ def _operations(e: Expr) -> int:
 
 
 def random_values(equations: Equations, rng: np.random.Generator) -> dict[Symbol, float]:
-    """A state and parameters: whatever is not declared with a value is a positive number."""
+    """A random state and parameters; parameters without a declared value are positive."""
     known = dict(zip(equations.q, equations.model.random(rng), strict=True))
     values = {s: float(rng.uniform(0.5, 1.5)) for s in equations.parameters}
     values |= {s: equations.mechanism.values[s] for s in values if s in equations.mechanism.values}

@@ -20,8 +20,8 @@ from featherweight.equations.interval import Enclosure
 
 MOST_BOXES = 100_000
 SMALLEST = 1e-7  # of a box's first width: undecided below
-HALF = 0.4873  # where boxes are cut: not where people put equilibria
-STILL = 1e-9  # of the fastest eigenvalue
+HALF = 0.4873  # boxes are bisected off centre: equilibria are often at round coordinates
+STILL = 1e-9  # relative to the fastest eigenvalue: below, a real part counts as zero
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _krawczyk(
 
 
 def _newton(point: Sequence[float], at: Callable) -> np.ndarray:
-    """The root near a point that is known to have one."""
+    """Newton's method from a point whose neighbourhood is known to have a root."""
     x = np.array(point, dtype=float)
     for _ in range(20):
         F, J = at(x)
@@ -200,7 +200,7 @@ def _described(
     proven: bool,
     free: tuple[str, ...],
 ) -> Equilibrium:
-    """With eigenvalues of the linear part, and what they say."""
+    """The equilibrium with its eigenvalues and its stability."""
     values = {q: 0.0 for q in equations.q} | dict(zip(coordinates, map(float, x), strict=True))
     values |= {v: 0.0 for v in equations.v} | {s: float(n) for s, n in numbers.items()}
     value = Evaluation(values)

@@ -1,4 +1,4 @@
-"""SymPy expressions as what they are: graphs with shared pieces, walked once however often a piece is used."""
+"""SymPy expressions as graphs: a common subexpression is visited once, however often it is used."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import sympy
 from sympy import Expr, Matrix, Rational, S, Symbol
 
 from featherweight import scalar
-from featherweight.equations.structural_zero import NOUGHT, sparse
+from featherweight.equations.structural_zero import STRUCTURAL_ZERO, sparse
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import Vector
 
-PIECE = 100  # values in a piece of a traced program
+PIECE = 100  # values in a region of a traced program
 LONG_NUMBER = 12  # digits of a float that is a root or a cosine, not something a person wrote
 
 
 def exact(x: Any) -> Expr:
     """A model's number as an exact one: 9.81 is 981/100, 0.7071067811865476 is √2/2."""
-    if x is NOUGHT or (not is_symbolic(x) and x == 0):
-        return NOUGHT
+    if x is STRUCTURAL_ZERO or (not is_symbolic(x) and x == 0):
+        return STRUCTURAL_ZERO
     if is_symbolic(x):
         floats = x.atoms(sympy.Float)
         return x.xreplace({f: exact(float(f)) for f in floats}) if floats else x

@@ -1,4 +1,4 @@
-"""Intervals of numbers: arithmetic whose results contain every result of numbers inside."""
+"""Interval arithmetic: a result contains every result for numbers inside the operands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Enclosure:
         return other.low < self.low and self.high < other.high
 
     def meet(self, other: Enclosure) -> Enclosure | None:
-        """What two have in common."""
+        """Intersection of two intervals."""
         low, high = max(self.low, other.low), min(self.high, other.high)
         return Enclosure(low, high) if low <= high else None
 
@@ -99,7 +99,7 @@ def sin(x: Any) -> Enclosure:
 
 
 def sqrt(x: Any) -> Enclosure:
-    """Square root of what is not negative."""
+    """Square root of the part that is not negative."""
     x = Enclosure.of(x)
     return _outward(math.sqrt(max(x.low, 0.0)), math.sqrt(max(x.high, 0.0)))
 

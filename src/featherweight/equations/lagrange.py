@@ -143,7 +143,7 @@ def _power(mechanism: Mechanism, acting: AppliedLoads) -> Expr:
 
 
 def _directions(mechanism: Mechanism) -> list[dict[Symbol, Expr]]:
-    """X_j, the columns of N in q̇ = N v: how the coordinates move with one velocity at a time."""
+    """X_j, the columns of N in q̇ = N v: rates of the coordinates for one unit velocity each."""
     return [{q: x for q, rate in mechanism.rates.items() if (x := Rate({v: S.One})(rate)) != 0} for v in mechanism.v]
 
 

@@ -1,4 +1,4 @@
-"""A model in symbols: coordinates, where its bodies are, and what each of them weighs. All methods start from here."""
+"""A model in symbols: coordinates, poses and masses of its bodies. All three derivations start from it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SymbolicLink:
 
 
 def _no_mark() -> None:
-    """Nothing is compiled: regions of the program have no meaning."""
+    """Do nothing: regions matter to the compiler only."""
 
 
 class Mechanism:
@@ -136,7 +136,7 @@ class Mechanism:
 
     @cached_property
     def ring(self) -> Ring:
-        """Where expressions of this mechanism have their normal form."""
+        """The ring of trigonometric polynomials of this mechanism, for normal forms."""
         entries = [x for R in self.rotation for row in R for x in row] + [x for p in self.position for x in p]
         return Ring(independent(angles_in(entries)), q=self.q, v=(*self.v, *self.a), quaternions=self.quaternions)
 
@@ -160,7 +160,7 @@ class Mechanism:
         one, zero = Matrix.identity().lift(exact), Vector.zero().lift(exact)
         self.rotation, self.position = [one], [zero]
         self.subspace: list[tuple[Motion, ...]] = [()]
-        turns: list[_Turn | None] = [None]
+        turns: list[_AxisRotation | None] = [None]
         for i, parent, joint in self.tree.outward():
             X = self.tree.X_tree[i]
             mount = self.rotation[parent] @ X.E.T
@@ -169,7 +169,7 @@ class Mechanism:
             before = turns[parent]
             if turn is not None and before is not None and one == X.E and before.axis == turn.axis:
                 # parallel to the joint before: one rotation by the sum of both angles
-                turn = _Turn(turn.axis, before.angle + turn.angle, before.mount)
+                turn = _AxisRotation(turn.axis, before.angle + turn.angle, before.mount)
                 R = before.mount @ joint.kind.transform([turn.angle]).E.T.lift(sparse)
             else:
                 R = mount @ own.E.T
@@ -211,7 +211,7 @@ class Mechanism:
 
 
 @dataclass(frozen=True)
-class _Turn:
+class _AxisRotation:
     """A rotation by an angle about an axis, from a mounting frame whose rotation is known."""
 
     axis: Vector
@@ -219,19 +219,19 @@ class _Turn:
     mount: Matrix
 
 
-def _turn(joint: TreeJoint, q: Sequence[Symbol], mount: Matrix, X: Transform) -> _Turn | None:
-    """What a joint does, if it does nothing but turn by its coordinate about an axis through its origin."""
+def _turn(joint: TreeJoint, q: Sequence[Symbol], mount: Matrix, X: Transform) -> _AxisRotation | None:
+    """The rotation of a joint that only turns by its coordinate about an axis through its origin; else None."""
     columns = joint.subspace(q)
     if len(columns) != 1 or any(columns[0].linear) or any(X.r):
         return None
     axis = columns[0].angular
     straight = all(not x.free_symbols for x in axis) and sympy.expand(axis.dot(axis)) == 1
     at_zero = joint.kind.transform([S.Zero])
-    return _Turn(axis, q[joint.q.start], mount) if straight and Matrix.identity() == at_zero.E else None
+    return _AxisRotation(axis, q[joint.q.start], mount) if straight and Matrix.identity() == at_zero.E else None
 
 
 def _in_world(s: Motion, R: Matrix, mount: Matrix, X: Transform) -> Motion:
-    """A motion of a body in world axes. What the joint's own rotation leaves alone is turned by its mount."""
+    """A motion of a body in world axes. Vectors that the joint's rotation does not change need the mount's only."""
 
     def turned(x: Vector) -> Vector:
         before = X.E.transposed_times(x).lift(sympy.expand).lift(sparse)

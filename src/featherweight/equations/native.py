@@ -44,7 +44,7 @@ class NativeFunction:
         return results[0] if len(results) == 1 else results
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return native, self._made_of  # native code is made again where it is needed
+        return native, self._made_of  # pickled without code: it is compiled again when needed
 
 
 def native(equations: Equations, names: tuple[str, ...]) -> NativeFunction:
@@ -71,7 +71,7 @@ def native(equations: Equations, names: tuple[str, ...]) -> NativeFunction:
 
 
 def _program(parts: list[Any]) -> str:
-    """Expressions as text, each shared piece once: equal text, equal code."""
+    """Expressions as text, each common subexpression once: the key of their code."""
     numbers: dict[Any, int] = {}
     lines: list[str] = []
 

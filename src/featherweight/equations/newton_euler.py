@@ -1,4 +1,4 @@
-"""Newton-Euler: every body cut free, m r̈ = ΣF and Θ ω̇ + ω × Θ ω = ΣΓ, with the forces of its joints as unknowns.
+"""Newton-Euler: free-body diagrams, m r̈ = ΣF and Θ ω̇ + ω × Θ ω = ΣΓ, with the joint reactions as unknowns.
 
 Vectors are in world axes; the moment equation is about the joint's origin. A joint of n freedoms leaves 6 - n unknown
 reactions: along its freedoms it passes on nothing but the motor's force, which is what eliminates them.
@@ -18,12 +18,12 @@ from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import Rate, Substitution, column, square
 from featherweight.equations.mechanism import Mechanism
 from featherweight.equations.steps import DerivationStep, labelled
-from featherweight.equations.structural_zero import NOUGHT, sparse
+from featherweight.equations.structural_zero import STRUCTURAL_ZERO, sparse
 from featherweight.model import Model
 from featherweight.spatial import Force as Wrench
 from featherweight.spatial import Motion, Vector
 
-ZERO = Vector(NOUGHT, NOUGHT, NOUGHT)
+ZERO = Vector(STRUCTURAL_ZERO, STRUCTURAL_ZERO, STRUCTURAL_ZERO)
 NOTHING = Wrench(ZERO, ZERO)
 
 
@@ -52,21 +52,21 @@ def newton_euler(
     acting = loads(mechanism, forces, motors)
     kinematics = _kinematics(mechanism)
 
-    # each body: what it takes to move it, and what pulls at it
+    # each body: inertial wrench, weight and applied wrench
     inertial = [_inertial(mechanism, kinematics, i) for i in range(model.nb + 1)]
     weight = [_weight(mechanism, i) for i in range(model.nb + 1)]
     applied, across = _applied(mechanism, kinematics, acting)
     _rotors(mechanism, kinematics, inertial)
     own = inertial[:], weight[:], applied[:]
 
-    # inward: a body's joint carries the body and everything behind it
+    # inward: a joint carries its body and all descendants
     for i, parent, _ in mechanism.tree.inward():
         arm = mechanism.arm(parent, i)
         for wrenches in (inertial, weight, applied):
             if wrenches[i] is not NOTHING:
                 wrenches[parent] = wrenches[parent] + _moved(wrenches[i], arm)
 
-    # along its freedoms a joint passes on only what acts across it: n equations without reactions
+    # projection on the joints' freedoms: n equations without reactions
     rows, g, tau = [S.Zero] * model.nv, [S.Zero] * model.nv, list(across)
     for i, parent, joint in mechanism.tree.outward():
         for k, s, armature in zip(
@@ -203,12 +203,12 @@ def _velocity(mechanism: Mechanism, kinematics: BodyKinematics, body: int, place
 
 
 def _moved(w: Wrench, arm: Vector) -> Wrench:
-    """The same wrench about a point from which its own is `arm` away."""
+    """The wrench about another point; `arm` leads from there to its own."""
     return Wrench(w.moment + arm.cross(w.force), w.force)
 
 
 def reaction_symbols(name: str) -> Wrench:
-    """Names for what a joint does to its body: force F and moment N, along the world's axes."""
+    """Symbols of a joint's reaction on its body: force F and moment N, in world axes."""
     return Wrench(*(Vector(*(labelled(letter, name, axis) for axis in "xyz")) for letter in "NF"))
 
 
@@ -220,7 +220,7 @@ def _steps(
     applied: list[Wrench],
     across: list[Expr],
 ) -> list[DerivationStep]:
-    """The cut bodies, their equations, the count, and what the joints pass on; before any wrench is carried inward."""
+    """Free-body diagrams, their equations, the count of unknowns, and the joints' transmitted wrenches."""
     model, balance = mechanism.model, []
     for i in range(1, model.nb + 1):
         force = reaction_symbols(mechanism.joint_of(i).name)

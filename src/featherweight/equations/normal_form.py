@@ -27,11 +27,11 @@ Polynomial = dict[int, Any]
 
 
 class TooLargeError(Exception):
-    """Expanding would take too long."""
+    """The expression is too long to expand within the budget."""
 
 
 class Ring:
-    """Generators, and what the squares of some of them are."""
+    """The ring: generators, and relations that reduce squares (sin² = 1 - cos², unit quaternions)."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Ring:
         return Ring(independent(angles_in(expressions)), **symbols)
 
     def _place(self, generator: Expr) -> int:
-        """Where the exponent of a generator is: the monomial's integer of the generator itself."""
+        """The packed monomial of a generator, its exponent 1."""
         if generator not in self._index:
             self._index[generator] = len(self.generators)
             self.generators.append(generator)
@@ -183,7 +183,7 @@ class Ring:
         return not self._cleared(self.plus(self.polynomial(x), {key: -n for key, n in self.polynomial(y).items()}))
 
     def _cleared(self, polynomial: Polynomial) -> Polynomial:
-        """Times the sums and roots that it is divided by, which are expanded then: zero if and only if it was."""
+        """The expression times its denominators (sums and roots), expanded: zero if and only if it was zero."""
         for k in range(2 * len(self.angles), len(self.generators)):
             generator = self.generators[k]
             root = generator.is_Pow and generator.exp == Rational(1, 2)
@@ -206,7 +206,7 @@ class Ring:
         return polynomial
 
     def short(self, e: Expr) -> Expr:
-        """The same expression, collected: or as it is, if expanding it would take too long."""
+        """The expression, collected; unchanged if that would exceed the budget."""
         if e.is_Atom:
             return e
         before, self.budget = self.budget, BUDGET
@@ -251,7 +251,7 @@ class Ring:
 
 
 def short_fraction(ring: Ring, numerator: Expr, denominator: Expr) -> Expr:
-    """A fraction, without what both sides have in common if they are short enough to look."""
+    """A fraction; common factors are cancelled if both sides are short."""
     if len(ring.polynomial(numerator)) * len(ring.polynomial(denominator)) < COMMON_FACTORS:
         above, below = sympy.fraction(sympy.cancel(sympy.expand(numerator) / sympy.expand(denominator)))
         return ring.short(above) / ring.short(below)
@@ -275,7 +275,7 @@ def angles_in(expressions: Iterable[Expr]) -> list[Expr]:
 
 
 def independent(angles: Sequence[Expr]) -> list[Expr]:
-    """Angles of which all others are sums of whole multiples: the sums of many angles first, then the simple ones."""
+    """A basis of the angles: all others are integer combinations. Sums of many angles first, then simple ones."""
     best: list[Expr] = []
     for order in (-1, 1):
         chosen: list[Expr] = []
@@ -296,7 +296,7 @@ def independent(angles: Sequence[Expr]) -> list[Expr]:
 
 
 def combine(angle: Expr, basis: Sequence[Expr]) -> tuple[int, ...] | None:
-    """The whole multiples of basis angles that add up to an angle, if there are any."""
+    """Integer coefficients of an angle in the basis, if there are any."""
     for k, other in enumerate(basis):
         if angle == other:
             return tuple(int(j == k) for j in range(len(basis)))

@@ -1,4 +1,4 @@
-"""A normal form as a person would write it: sums of angles where axes are parallel, common factors in front."""
+"""Normal forms for reading: sums of angles where axes are parallel, common factors in front."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _waves(members: list[int], powers: dict[int, int]) -> dict[Wave, Any]:
 
 
 def _oriented(is_sine: bool, multiples: tuple[int, ...]) -> tuple[Wave | None, int]:
-    """The same wave with its first multiple positive, and its sign; no wave for sin 0."""
+    """The wave with a positive first multiple, and its sign; None for sin 0."""
     first = next((m for m in multiples if m), 0)
     if first == 0 and is_sine:
         return None, 0
@@ -148,7 +148,7 @@ def _factored(ring: Ring, terms: dict[Term, Any]) -> Expr:
 
 
 def _in_front(ring: Ring, terms: dict[Term, Any]) -> tuple[Expr, dict[Term, Any]]:
-    """Functions and velocities that all terms have, and the terms without them."""
+    """Common factors (functions and velocities) of all terms, and the terms divided by them."""
     keys = [dict(exponents) for exponents, _ in terms]
     symbols = {g for g, _ in next(iter(terms))[0] if not ring.generators[g].is_Symbol or ring.generators[g] in ring.v}
     common = {g: n for g in symbols if (n := min(key.get(g, 0) for key in keys)) > 0}
@@ -161,7 +161,7 @@ def _in_front(ring: Ring, terms: dict[Term, Any]) -> tuple[Expr, dict[Term, Any]
 
 
 def _shared(parts: list[Part]) -> Part:
-    """The monomial and the number that all terms have in common."""
+    """Greatest common monomial and number of all terms."""
     least = {g: min(p.get(g, 0) for p, _ in parts) for g in {g for p, _ in parts for g in p}}
     numerator, denominator = 0, 1
     for _, x in parts:
@@ -171,7 +171,7 @@ def _shared(parts: list[Part]) -> Part:
 
 
 def _without(shared: Part, parts: list[Part]) -> list[Part]:
-    """The terms, divided by what they share."""
+    """The terms divided by their common monomial and number."""
     monomial, number = shared
     return [({g: n for g in {*p, *monomial} if (n := p.get(g, 0) - monomial.get(g, 0))}, x / number) for p, x in parts]
 

@@ -28,7 +28,7 @@ LATEX = str.maketrans(
     {c: rf"\{c}" for c in "_#$%&{}"}
     | {" ": "~", "\\": r"\backslash{}", "^": r"\hat{}", "~": r"\sim{}", "`": r"{\grave{}}"}
     | {c: f"{{{c}}}" for c in "<>[]"}  # no tag and no link where LaTeX stands in Markdown
-)  # what letters of names are written as
+)  # escapes of letters in names
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Writer:
 
 
 def decimal(e: Any) -> Any:
-    """Numbers like 981/100 as decimals, of six digits if they have more; fractions that people write stay."""
+    """Fractions with large denominators (981/100) as decimals of at most six digits; simple fractions stay."""
     if isinstance(e, sympy.MatrixBase):
         return e.applyfunc(decimal)
     if not isinstance(e, Basic):
@@ -167,7 +167,7 @@ def decimal(e: Any) -> Any:
 
 
 def short_enough(e: Any, most: int) -> bool:
-    """Whether an expression has no more than so many operations, without walking all of a large one."""
+    """Whether an expression has at most so many operations; the count ends there."""
     stack = list(e) if isinstance(e, sympy.MatrixBase) else [e]
     for _ in range(most):
         if not stack:

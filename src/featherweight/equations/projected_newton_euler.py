@@ -1,4 +1,4 @@
-"""Projected Newton-Euler: the principle of virtual work keeps of all forces those that move something.
+"""Projected Newton-Euler: the principle of virtual work eliminates the joint reactions.
 
 Σ δrᵀ (m r̈ - F) + δφᵀ (Θ ω̇ + ω × Θ ω - Γ) = 0 for all displacements δr = J_P δq, δφ = J_R δq that the joints allow.
 J_P is in world axes; J_R, Θ and ω in those of the body.
@@ -18,7 +18,7 @@ from featherweight.equations.equations import Equations
 from featherweight.equations.expressions import column, square
 from featherweight.equations.mechanism import Mechanism, SymbolicLink
 from featherweight.equations.steps import DerivationStep, centres_of_mass, labelled
-from featherweight.equations.structural_zero import NOUGHT, sparse
+from featherweight.equations.structural_zero import STRUCTURAL_ZERO, sparse
 from featherweight.model import Model
 from featherweight.spatial import Vector
 
@@ -42,7 +42,7 @@ def projected_newton_euler(
     M = [[S.Zero] * n for _ in range(n)]
     b, g = [S.Zero] * n, [S.Zero] * n
 
-    # every link: how its centre of mass and its axes move, and what that costs
+    # every link: its Jacobians, and its share of M and b
     shares = [_share(mechanism, link) for link in mechanism.links]
     for share in shares:
         for j in share.J_P:
@@ -51,7 +51,7 @@ def projected_newton_euler(
             for k in share.J_P:
                 M[j][k] = M[j][k] + share.M[max(j, k), min(j, k)]
 
-    # motors: inertia of rotors as the joint feels it, and the couple they keep on the parent
+    # rotors: armature of the joint, and their gyroscopic moment on the parent
     for _, parent, joint in mechanism.tree.outward():
         for k, armature in zip(range(joint.v.start, joint.v.stop), joint.armature, strict=True):
             M[k][k] = M[k][k] + armature
@@ -80,7 +80,7 @@ def projected_newton_euler(
 
 @dataclass(frozen=True)
 class Share:
-    """What one link adds: its Jacobians, entries of M (the lower triangle) and of b."""
+    """Contribution of one link: its Jacobians, entries of M (the lower triangle) and of b."""
 
     link: SymbolicLink
     J_P: Columns
@@ -173,7 +173,7 @@ def _relative(mechanism: Mechanism, a: Any, b: Any) -> Columns:
 
 def _times(columns: Columns, v: Sequence[Expr]) -> Vector:
     """J v."""
-    total = Vector(NOUGHT, NOUGHT, NOUGHT)
+    total = Vector(STRUCTURAL_ZERO, STRUCTURAL_ZERO, STRUCTURAL_ZERO)
     for k, J in columns.items():
         total = total + J * v[k]
     return total

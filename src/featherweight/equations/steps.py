@@ -1,4 +1,4 @@
-"""A derivation as numbered steps: what is done, and what comes out."""
+"""A derivation as numbered steps: text and formulas."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def labelled(letter: str, *labels: str) -> Symbol:
 
 
 def centres_of_mass(mechanism: Mechanism) -> DerivationStep:
-    """The first step of all that is not about forces."""
+    """The first step of a derivation: centres of mass."""
     shown = [(labelled("r", link.name), column(mechanism.at(link.body, link.com))) for link in mechanism.links]
     return DerivationStep("Where the centres of mass are", "In world axes, as functions of the coordinates.", shown)

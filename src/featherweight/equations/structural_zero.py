@@ -1,4 +1,4 @@
-"""A zero that knows what it is: nothing is asked of what it multiplies.
+"""Structural zero: a 0 known from the structure of a mechanism; products with it are 0 without any work.
 
 SymPy, told to multiply 0 and a long expression, first proves that the expression is finite, which takes longer than the
 rest of a derivation. Zeros of vectors and matrices (axes, offsets, gravity) are this one; SymPy takes it for its own.
@@ -12,7 +12,7 @@ from sympy import Expr, S
 
 
 class Nought:
-    """0, with arithmetic that costs nothing; has what the walks over expressions ask of a number."""
+    """0 with trivial arithmetic, and the attributes that walks over expressions read of a number."""
 
     _op_priority = 100.0  # SymPy leaves arithmetic with it to this class
     args: tuple[()] = ()
@@ -65,9 +65,9 @@ class Nought:
         return "0"
 
 
-NOUGHT: Any = Nought()
+STRUCTURAL_ZERO: Any = Nought()
 
 
 def sparse(x: Any) -> Any:
     """An expression, or structural_zero if it is zero."""
-    return NOUGHT if x == 0 else x
+    return STRUCTURAL_ZERO if x == 0 else x

@@ -1,4 +1,4 @@
-"""From where a picture is taken."""
+"""The camera: a pinhole, its axes, and the projection to pixels."""
 
 from __future__ import annotations
 

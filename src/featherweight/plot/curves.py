@@ -19,13 +19,13 @@ from featherweight.visuals import good_part
 MOST_SAMPLES = 3000  # of a curve that are drawn
 MOST_NAMES = 12  # in a legend
 LONGEST_BESIDE = 32  # letters of a name, in a legend of two columns
-FAILED = "#b42318"  # colour of what is said of a failure
+FAILED = "#b42318"  # colour of the text about a failure
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PANELS: dict[str, Callable[[Any, Lane], bool]] = {}
 
 
 class Lane:
-    """One robot of a trajectory, with no more samples than can be seen."""
+    """One robot of a trajectory, downsampled to at most MOST_SAMPLES."""
 
     def __init__(self, trajectory: Trajectory, lane: int) -> None:
         if trajectory.model is None:
@@ -96,7 +96,7 @@ def plot(
 
 
 def _panel(name: str) -> Callable[[Any], Any]:
-    """A function (axes, lane) that draws a panel and says whether there is anything in it; without axes, only that."""
+    """Register a panel: a function (axes, lane) that draws it and returns whether it has data; axes=None only asks."""
 
     def keep(function: Any) -> Any:
         PANELS[name] = function
@@ -118,12 +118,12 @@ def _legend(axes: Any, lines: Sequence[Any], names: Sequence[str], place: str) -
     some = [printable(name) for name in names[:MOST_NAMES]]
     columns = 2 if len(some) > 6 and max(map(len, some)) <= LONGEST_BESIDE else 1
     legend = axes.legend(lines[: len(some)], ["?"] * len(some), fontsize=7, ncols=columns, loc=place)
-    for text, name in zip(legend.get_texts(), some, strict=True):  # as it is: no formula, nor left out for its "_"
+    for text, name in zip(legend.get_texts(), some, strict=True):  # literal: no mathtext, no hiding of names with "_"
         text.set(parse_math=False, text=name)
 
 
 def _plain_powers(axes: Any) -> None:
-    """Powers of ten in plain letters and no marks between them: mathtext and marks take longer than the curves."""
+    """Tick labels as plain text and no minor ticks: mathtext and ticks take longer to draw than the curves."""
     axes.minorticks_off()
     axes.yaxis.set_major_formatter(_power)
 
@@ -135,7 +135,7 @@ def _power(value: float, _: int | None = None) -> str:
 
 
 def _coordinates(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
-    """Places in q and names: of joints without orientation, or of the positions of those with."""
+    """Indices in q and names: all of joints without orientation (`scalar`), or the positions of those with one."""
     places, names = [], []
     for joint in model.independent_joints:
         orientation = joint.kind.orientation
@@ -151,7 +151,7 @@ def _coordinates(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
 
 
 def _degrees(model: Model, *, scalar: bool) -> tuple[list[int], list[str]]:
-    """Places in v and names, of joints with one coordinate for each degree of freedom."""
+    """Indices in v and names of the same joints."""
     places, names = [], []
     for joint in model.independent_joints:
         if (joint.kind.orientation is None) == scalar:
@@ -194,7 +194,7 @@ def _forces(axes: Any, own: Lane) -> bool:
     names = [own.model.contact_points[k].name for k in touched]
     shown = _lines(axes, "contact forces [N]", own.starts, size[:, touched], names)
     weight = own.model.weight
-    if axes is not None and shown and np.nanmax(size) > 10 * weight > 0:  # an impact, for which the rest would be flat
+    if axes is not None and shown and np.nanmax(size) > 10 * weight > 0:  # an impact would flatten the rest
         axes.set_yscale("symlog", linthresh=weight)
         _plain_powers(axes)
     return shown

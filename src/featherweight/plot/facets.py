@@ -1,4 +1,4 @@
-"""The flat pieces that solids are painted of: quads where two triangles make one, short ones, with their normals."""
+"""Facets of solids for the painter: quads (two triangles merged where they are flat) with normals and colours."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Painter:
         return image.reduce(FINE)
 
     def _solids(self, draw: Any, rotation: np.ndarray, position: np.ndarray) -> None:
-        """All facets that look this way, lit from one side, from the far ones to the near ones."""
+        """Painter's algorithm: front-facing facets, lit from one side, far ones first."""
         corners, normals, colors, body = self._facets
         eye = np.einsum("bji,bj->bi", rotation, self._camera.eye - position)  # in the bodies' frames, as the light is
         facing = np.einsum("ij,ij->i", normals, eye[body] - corners[:, 0]) > 0
@@ -71,7 +71,7 @@ class Painter:
         _polygons(draw, self._camera.pixels(local[order], self._size), tones[order] @ BYTES)
 
     def _shadow(self, draw: Any, plane: Terrain, rotation: np.ndarray, position: np.ndarray) -> None:
-        """Of the robot on a plane: of the facets that look to the light, which hide all others from it."""
+        """Shadow of the robot on a plane: its facets that face the light, projected along the light."""
         frame, origin = plane.plane  # type: ignore[misc]
         normal = frame[:, 2]
         slope = LIGHT @ normal
@@ -97,7 +97,7 @@ class Painter:
 def _seen(
     camera: Camera, corners: np.ndarray, body: np.ndarray, rotation: np.ndarray, position: np.ndarray
 ) -> np.ndarray:
-    """Corners (…, 3) in the frames of bodies that are turned and placed like this, along the camera's axes."""
+    """Corners (…, 3) from body frames to the camera's axes, for these rotations and positions of the bodies."""
     axes = camera.axes[0]
     return corners @ (np.swapaxes(rotation, 1, 2) @ axes)[body] + ((position - camera.eye) @ axes)[body, None]
 
@@ -126,7 +126,7 @@ def _grid(draw: Any, floor: Terrain, camera: Camera, size: tuple[int, int]) -> N
 
 
 def _on_grid(rotation: np.ndarray, position: np.ndarray, step: float) -> np.ndarray:
-    """The place on a plane nearest to `position` where lines at round numbers, in the plane's axes, cross."""
+    """The grid point on a plane nearest to `position`; lines are at round numbers of the plane's axes."""
     x, y, z = rotation.T @ position
     return rotation @ [np.round(x / step) * step, np.round(y / step) * step, z]
 

@@ -91,10 +91,10 @@ def movie(
     if not all(isinstance(one, Trajectory) for one in several):
         raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
     motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
-    looks = [shapes_of(motion.model) for motion in motions]
-    camera = camera or camera_for(motions[0], looks[0], size[0] / size[1])
+    shapes = [shapes_of(motion.model) for motion in motions]
+    camera = camera or camera_for(motions[0], shapes[0], size[0] / size[1])
     painters = [
-        Painter(look, _terrain(one.ground, camera), camera, size) for one, look in zip(several, looks, strict=True)
+        Painter(own, _terrain(one.ground, camera), camera, size) for one, own in zip(several, shapes, strict=True)
     ]
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
     times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
@@ -115,7 +115,7 @@ def movie(
 
 
 def _times(duration: float, step: float) -> np.ndarray:
-    """From 0 in equal steps, and to the end."""
+    """Frame times [s]: equal steps from 0, and the end."""
     times = step * np.arange(int(duration / step + 1e-9) + 1)
     return times if duration - times[-1] <= 1e-9 * duration else np.append(times, duration)
 
@@ -141,7 +141,7 @@ def _beside(images: Sequence[Any]) -> Any:
 
 
 def _write_gif(pictures: Sequence[Any], path: Path, hundredths: int) -> None:
-    """All pictures with the colours of one of them, so that nothing flickers."""
+    """Write a GIF with one palette for all frames, so that nothing flickers."""
     palette = pictures[len(pictures) // 2].quantize(COLORS)
     frames = [picture.quantize(palette=palette, dither=0) for picture in pictures]
     frames[0].save(

@@ -1,6 +1,6 @@
 """The format of recordings: blocks of JSON and named arrays, each with its checksums.
 
-A file is a row of blocks. Block 0 is the header, block k is the k-th chunk. All numbers are little-endian:
+A file is a sequence of blocks. Block 0 is the header, block k is the k-th chunk. All numbers are little-endian:
 
 | bytes   | type   | what                                                                             |
 | ------- | ------ | -------------------------------------------------------------------------------- |
@@ -54,7 +54,7 @@ class Head(NamedTuple):
 
 
 def head_of(raw: bytes) -> Head | None:
-    """The head that these bytes are; None if they are not 64, have another mark or are damaged."""
+    """Parse a head; None if there are not 64 bytes, or mark or seal are wrong."""
     if len(raw) != HEAD.size:
         return None
     head = Head(*HEAD.unpack(raw))
@@ -64,7 +64,7 @@ def head_of(raw: bytes) -> Head | None:
 def encoded(
     number: int, before: int, document: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> tuple[list[memoryview], Head]:
-    """A block, in pieces that are to follow each other, and its head. Large arrays are not copied."""
+    """Encode a block: buffers to write one after the other, and its head. Large arrays are not copied."""
     if len(arrays) > MOST_ARRAYS:
         raise ValueError(f"arrays: expected at most {MOST_ARRAYS}, got {len(arrays)}")
     described, data = [], []
@@ -82,7 +82,7 @@ def encoded(
 
 
 def decoded(text: bytes, data: np.ndarray) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """JSON and arrays of a block; the arrays share the memory of `data`. ValueError says what does not fit."""
+    """Decode a block: JSON and arrays, which share the memory of `data`. ValueError says what does not fit."""
     document = _parsed(text)
     entries = document.get("arrays")
     if not isinstance(document.get("facts"), dict) or not isinstance(entries, list) or len(entries) > MOST_ARRAYS:
@@ -110,7 +110,7 @@ def decoded(text: bytes, data: np.ndarray) -> tuple[dict[str, Any], dict[str, np
 
 
 def _little(name: Any, given: Any) -> np.ndarray:
-    """The array, little-endian and in C order."""
+    """The array as little-endian, C-ordered; checked."""
     if not isinstance(name, str):
         raise TypeError(f"arrays: expected text for a name, got {name!r}")
     array = np.asarray(given)
@@ -123,7 +123,7 @@ def _little(name: Any, given: Any) -> np.ndarray:
 
 
 def _json(document: Mapping[str, Any]) -> bytes:
-    """Padded JSON, read back once to be sure that it can be."""
+    """Padded JSON, parsed once to check that it can be read."""
     try:
         text = json.dumps(document, allow_nan=False, sort_keys=True, separators=(",", ":")).encode()
         text += b" " * (-len(text) % 64)
@@ -137,7 +137,7 @@ def _json(document: Mapping[str, Any]) -> bytes:
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
-    """The JSON object that a text is, with finite numbers of bounded length."""
+    """Parse a JSON object; numbers must be finite and of bounded length."""
     try:
         document = json.loads(text.decode(), parse_float=_finite, parse_int=_whole, parse_constant=_finite)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""What the system does with files, and what can go wrong: locks, atomic names, errors that say what to do."""
+"""Files: locks, atomic creation, and system errors with advice."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ else:
 
 
 def target_of(path: Path) -> str:
-    """Where a path leads, through links; it must not be a folder or a device."""
+    """Resolve a path through links; raise if it is a folder or a device."""
     target = os.path.realpath(os.fsdecode(path))
     if os.path.isdir(target):
         raise IsADirectoryError(errno.EISDIR, "expected a file, got a folder: name a file in it", target)
@@ -52,7 +52,7 @@ def target_of(path: Path) -> str:
 
 @contextlib.contextmanager
 def explained(path: str, doing: str) -> Iterator[None]:
-    """Errors of the system with the path, what was being done, and what to do."""
+    """Re-raise OSError with the path, the operation and advice."""
     try:
         yield
     except OSError as error:
@@ -62,7 +62,7 @@ def explained(path: str, doing: str) -> Iterator[None]:
 
 
 def claim(file: BinaryIO) -> None:
-    """Take the lock; the system gives it back when the file is closed or the process dies."""
+    """Lock the file; the system releases the lock when it is closed or the process dies."""
     try:
         _lock(file)
     except (BlockingIOError, PermissionError):
@@ -70,7 +70,7 @@ def claim(file: BinaryIO) -> None:
 
 
 def put(target: str, pieces: Iterable[list[memoryview]], publish: Callable[[str, str], None]) -> None:
-    """A new file under a passing name, on the disk; then `publish` gives it its own. All or nothing."""
+    """Write a file atomically: to a temporary name, synced to disk, then `publish` renames it."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".featherweight-{os.urandom(8).hex()}.tmp")
     try:
@@ -87,7 +87,7 @@ def put(target: str, pieces: Iterable[list[memoryview]], publish: Callable[[str,
 
 
 def publish(temporary: str, target: str) -> None:
-    """Give a file its name, unless there is one of that name."""
+    """Rename the file, unless the name is taken."""
     try:
         os.link(temporary, target)
     except OSError as error:
@@ -98,7 +98,7 @@ def publish(temporary: str, target: str) -> None:
 
 
 def _sync(folder: str) -> None:
-    """The folder's entries on the disk, where the file system knows how."""
+    """Sync a folder to disk, where the file system supports it."""
     with contextlib.suppress(PermissionError):
         fd = os.open(folder, os.O_RDONLY)
         try:
@@ -111,20 +111,20 @@ def _sync(folder: str) -> None:
 
 
 def write_all(file: BinaryIO, pieces: list[memoryview]) -> None:
-    """All bytes, however few the system takes at a time."""
+    """Write all bytes; a call of the system may take fewer."""
     for piece in pieces:
         while len(piece):
             piece = piece[file.write(piece) :]
 
 
 def take(file: BinaryIO, place: int, count: int) -> bytes:
-    """Bytes from a place on: fewer if the file ends there."""
+    """Read bytes from an offset; fewer at the end of the file."""
     file.seek(place)
     return file.read(count)
 
 
 def fill(file: BinaryIO, data: np.ndarray) -> bool:
-    """Read into an array from where the file stands; whether there were enough bytes."""
+    """Read into an array from the current position; False if the file ends before."""
     rest = data.data
     while len(rest):
         taken: int = file.readinto(rest)  # type: ignore[attr-defined]

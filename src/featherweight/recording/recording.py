@@ -25,15 +25,15 @@ Chunk = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
 class Contents(NamedTuple):
-    """What a file holds: its facts, its chunks, and how many bytes of a torn tail were ignored."""
+    """Contents of a file: facts, chunks, and bytes of a torn tail that were ignored."""
 
     facts: dict[str, Any]
     chunks: list[Chunk]
     ignored: int
 
 
-class _Block(NamedTuple):
-    """Where a block ends, its bytes of JSON, the checksum of its body, its seal."""
+class _BlockEntry(NamedTuple):
+    """Index entry of a block: its end in the file, bytes of JSON, checksum of its body, seal."""
 
     end: int
     n: int
@@ -83,7 +83,7 @@ class Recording:
     def __init__(self, path: Path, *, append: bool) -> None:
         self.path = target_of(path)
         self._append, self._process, self._mutex = append, os.getpid(), threading.Lock()
-        self._blocks: list[_Block] = []
+        self._blocks: list[_BlockEntry] = []
         with explained(self.path, "open"):
             self._file: BinaryIO = open(self.path, "r+b" if append else "rb", buffering=0)  # noqa: SIM115
             try:
@@ -129,7 +129,7 @@ class Recording:
                     write_all(self._file, pieces)
                     os.fsync(self._file.fileno())
                     end = last.end + HEAD.size + head.n + head.m
-                    self._blocks.append(_Block(end, head.n, head.checksum, head.seal))
+                    self._blocks.append(_BlockEntry(end, head.n, head.checksum, head.seal))
                 except BaseException:  # a full disk, Ctrl-C: back to the last good chunk
                     with contextlib.suppress(OSError):
                         self._file.truncate(self._blocks[-1].end)
@@ -153,7 +153,7 @@ class Recording:
         return (self[k] for k in range(len(self)))
 
     def close(self) -> None:
-        """Give the file back: another process may append then."""
+        """Close the file and release its lock."""
         self._file.close()
 
     def __enter__(self) -> Recording:
@@ -163,7 +163,7 @@ class Recording:
         self.close()
 
     def _survey(self) -> None:
-        """Find the blocks by their heads, read the header, and see where the good part ends."""
+        """Scan the heads of all blocks, read the header, and find the end of the valid part."""
         size = os.fstat(self._file.fileno()).st_size
         end, seal = 0, 0
         while end < size:
@@ -179,7 +179,7 @@ class Recording:
             if end + HEAD.size + head.n + head.m > size:
                 break
             end, seal = end + HEAD.size + head.n + head.m, head.seal
-            self._blocks.append(_Block(end, head.n, head.checksum, seal))
+            self._blocks.append(_BlockEntry(end, head.n, head.checksum, seal))
         if not self._blocks:
             expected, begins = MARK.decode().strip(), take(self._file, 0, min(len(MARK), size)).decode(errors="replace")
             other = begins.startswith(expected.rpartition(" ")[0]) and begins != MARK.decode()
@@ -201,7 +201,7 @@ class Recording:
         self.ignored = size - self._blocks[-1].end
 
     def _followed(self, start: int, size: int, number: int) -> bool:
-        """Whether the good head of a later chunk comes after a bad one."""
+        """Whether a valid head of a later chunk follows a damaged one."""
         for place in range(start, size, WINDOW):
             window, at = take(self._file, place, min(WINDOW, size - place)), -1
             while (at := window.find(MARK, at + 1)) >= 0:
@@ -231,7 +231,7 @@ class Recording:
             raise self._damaged(number, str(error)) from None
 
     def _check_place(self, end: int) -> None:
-        """Nobody has taken the file away or cut it; what a failed append may have left goes."""
+        """Check that the file was not moved or cut; remove what a failed append left."""
         own = os.fstat(self._file.fileno())
         if not os.path.exists(self.path) or not os.path.samestat(os.stat(self.path), own):
             raise FileNotFoundError(errno.ENOENT, "the file was moved or deleted meanwhile")

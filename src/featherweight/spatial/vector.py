@@ -103,7 +103,7 @@ class Matrix(NamedTuple):
 
     def congruent(self, E: Matrix) -> Matrix:
         """Eᵀ A E."""
-        turn = _Turn.of(E)
+        turn = _PlaneRotation.of(E)
         if turn is None:
             return E.T @ (self @ E)
         i, j, k = turn.i, turn.j, turn.k
@@ -167,7 +167,7 @@ class Symmetric(NamedTuple):
 
     def congruent(self, E: Matrix) -> Symmetric:
         """Eᵀ A E, computed once for each entry of the triangle."""
-        if _Turn.of(E) is not None:
+        if _PlaneRotation.of(E) is not None:
             return Symmetric.of(self.matrix.congruent(E))
         AE = self.matrix @ E
         columns, right = E.T, AE.T
@@ -178,7 +178,7 @@ class Symmetric(NamedTuple):
         return Symmetric(*(f(a) for a in self))
 
 
-class _Turn(NamedTuple):
+class _PlaneRotation(NamedTuple):
     """A rotation E about a coordinate axis k: E = [[c, s], [-s, c]] in the plane of i and j."""
 
     i: int
@@ -188,7 +188,7 @@ class _Turn(NamedTuple):
     s: Any
 
     @staticmethod
-    def of(E: Matrix) -> _Turn | None:
+    def of(E: Matrix) -> _PlaneRotation | None:
         """The rotation if E has the structure of one: zeros and a one that are plain numbers, not traced values."""
         for k in range(3):
             if not (isinstance(E[k][k], (int, float)) and E[k][k] == 1):
@@ -196,7 +196,7 @@ class _Turn(NamedTuple):
             i, j = (k + 1) % 3, (k + 2) % 3
             known = (E[k][k], E[k][i], E[k][j], E[i][k], E[j][k])
             if all(isinstance(x, (int, float)) for x in known) and known == (1, 0, 0, 0, 0):
-                return _Turn(i, j, k, E[i][i], E[i][j])
+                return _PlaneRotation(i, j, k, E[i][i], E[i][j])
         return None
 
     def of_pair(self, a: Any, b: Any) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""LLVM IR that the drivers of all plans call: the float mode, the stack, reports, sharing rows out to threads."""
+"""LLVM IR of the drivers' runtime: float mode, stack, status reports, work sharing between threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from featherweight.compiler.native.target import Target
 
 
 def emit_around(lanes: LaneTypes, target: Target) -> str:
-    """What `@rows` and `@run` of all plans call: the float mode, the stack, reports, sharing rows out to threads."""
+    """The functions that `@rows` and `@run` of all plans call."""
     return _float_mode(target.arch) + _touch_stack(target.windows) + _report(lanes) + _share()
 
 

@@ -1,4 +1,4 @@
-"""How a call of compiled code is laid out in memory, and how its rows are shared: what both sides must agree on."""
+"""Calling convention of compiled code: memory layout of a call, status bits, block sizes for threads."""
 
 from __future__ import annotations
 

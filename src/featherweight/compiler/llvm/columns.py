@@ -1,4 +1,4 @@
-"""LLVM IR that moves columns of rows and checks them on the way: what packs and single rows have in common."""
+"""LLVM IR that copies and checks columns: the parts that packs and single rows share."""
 
 from __future__ import annotations
 

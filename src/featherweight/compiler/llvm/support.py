@@ -30,8 +30,8 @@ def emit_support(width: int, target: Target) -> str:
 
 
 def support_in_module(width: int, target: Target) -> str:
-    """What stands for the support functions in a kernel's module: their declarations; where modules are not linked
-    against each other, the functions themselves."""
+    """The support functions in a kernel's module: declarations; definitions where modules cannot be linked to each
+    other."""
     if not target.links_modules:
         return _functions(width, target)
     return "".join(f"declare {header}\n" for header in headers(_functions(width, target)))

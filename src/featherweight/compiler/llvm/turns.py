@@ -1,4 +1,4 @@
-"""LLVM IR of the places in a repeat: where its values move, and where it goes on."""
+"""LLVM IR of loops: copies of the carry, exit test, branches."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ class _Region:
 
 
 @dataclass(eq=False)
-class _Block:
-    """Pages in a row."""
+class _PageRun:
+    """Consecutive pages."""
 
     region: _Region
     first: int
@@ -56,18 +56,18 @@ class Pages:
 
     def __init__(self) -> None:
         self._regions: list[_Region] = []
-        self._blocks: Owned[_Block] = Owned(_Block.free)
+        self._runs: Owned[_PageRun] = Owned(_PageRun.free)
 
     def take(self, size: int, owner: object) -> int:
         """The address of so many bytes, which are the owner's as long as it lives."""
-        self._blocks.free_what_nobody_owns()
+        self._runs.free_what_nobody_owns()
         n = -(-size // PAGE)
         free, taken = bytes(n), b"\1" * n
         region, first = self._room(free)
-        block, key = _Block(region, first, n), self._blocks.reference(owner)
+        block, key = _PageRun(region, first, n), self._runs.reference(owner)
         # no call between these two, so no exception of a signal handler either
         region.used[first : first + n] = taken
-        self._blocks.things[key] = block
+        self._runs.things[key] = block
         return block.address
 
     def _room(self, free: bytes) -> tuple[_Region, int]:

@@ -1,6 +1,6 @@
-"""Values that are made where they are wanted: first values of a repeat in its places, next ones over the ones before.
+"""Copy elision: values of loops are computed in the slots of the loop's carry, which saves moving them there.
 
-Else they would have to be moved there, which takes as long as computing something.
+First values go straight into the carry, next values over the previous ones, where nothing reads these any more.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from featherweight.compiler.plan.steps import Chunk, Source, Step, Turn
 
 @dataclass(frozen=True)
 class InPlace:
-    """Nodes with the block and the index they are made at; and repeats that go on in the block of another one."""
+    """Nodes with the block and index they are computed in; repeats that reuse the block of an earlier one."""
 
     made: dict[int, tuple[Source, int]] = field(default_factory=dict)
     goes_on: dict[int, int] = field(default_factory=dict)  # number: number
@@ -34,7 +34,7 @@ def in_place(
     outputs: Iterable[int | float],
     replaced: Iterable[tuple[int | float, int | None, tuple[Source, int]]],
 ) -> InPlace:
-    """What can be made in its place because nothing reads what is there any more.
+    """The nodes that can be computed in place, because nothing reads the old value any more.
 
     `loops` are the repeats around each step, `reads` the nodes of other steps that it reads; `replaced` has an output,
     the node (if there is one) of an input that it replaces when all steps are done, and where that is.
@@ -47,7 +47,7 @@ def in_place(
     made = result.made
 
     def over(old: int | None, new: int, loops_there: Sequence) -> bool:
-        """Can it be made over what is there?"""
+        """Is the old value dead where the new one is computed?"""
         if new not in home or new in made or loops[home[new]] != loops_there:
             return False
         return old is None or (old not in wanted and last.get(old, -1) <= home[new])

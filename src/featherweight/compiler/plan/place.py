@@ -1,6 +1,6 @@
-"""Places: every value that crosses from one step to another gets a slot of the workspace, one lane vector each.
+"""Memory allocation: every value that crosses from one step to another gets a slot of the workspace, one lane vector.
 
-Slots that are read together form blocks, and a block's slots are used again once its last reader is done.
+Values with the same last reader form a block; its slots are reused after that reader.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class Plan:
 
 
 def place(program: Program, steps: list[Step], inputs: list[Input], outputs: list[int | float], carried: int) -> Plan:
-    """The steps with their places: of the inputs, so many are carried, that is replaced by the first outputs."""
+    """The steps with their slots. The first `carried` inputs are replaced by the first outputs, as in a time loop."""
     return _Layout(program, steps, inputs, outputs, carried).plan()
 
 
 class _Layout:
-    """Which block a value is in, and where the blocks are."""
+    """The layout: block and index of each value, first slot of each block."""
 
     def __init__(
         self, program: Program, steps: list[Step], inputs: list[Input], outputs: list[int | float], carried: int
@@ -122,8 +122,8 @@ class _Layout:
         )
 
     def _read_until(self, s: int, home: int | None) -> int:
-        """The step a value from step `home` must be kept for if step s reads it: the end of a repeat that does not
-        make it anew in each turn."""
+        """End of the live range of a value from step `home` that step s reads: s itself, or the end of the outermost
+        loop around s that does not compute the value in each iteration."""
         if not self.loops[s]:
             return s
         outer = [end for begin, end in self.loops[s] if home is None or not begin <= home <= end]
@@ -141,7 +141,7 @@ class _Layout:
         return [a for a in read if a not in own]
 
     def _replaced(self, carried: int) -> list[tuple[int | float, int | None, tuple[Source, int]]]:
-        """Outputs that replace inputs: the output, the input's node if there is one, and its place."""
+        """Outputs that replace inputs in a loop: the output, the input's node if it is read, and its place."""
         node = {args: i for i, args in enumerate(self.program.args) if self.program.op[i] == "input"}
         entries = ((k, j) for k, array in enumerate(self.inputs[:carried]) for j in range(array.size))
         return [(o, node.get(e), self._input(*e)) for o, e in zip(self.outputs, entries, strict=False)]
@@ -284,7 +284,7 @@ class _Layout:
         return last
 
     def _write_turn(self, turn: Turn, slots: list[int | None]) -> None:
-        """What a place in a repeat moves where."""
+        """The copies at a place of a repeat: into the slots of its carry."""
         if turn.kind == "test":
             turn.slot = slots[0] or 0
             return

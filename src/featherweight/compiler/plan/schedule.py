@@ -28,7 +28,7 @@ def schedule(program: Program, chunk_limit: int) -> list[Step]:
 
 
 class _Schedule:
-    """What each scope has, and what must be there before each of its operations."""
+    """Nodes by scope, and the dependencies of each."""
 
     def __init__(self, program: Program, chunk_limit: int) -> None:
         self.program, self.limit = program, chunk_limit
@@ -40,7 +40,7 @@ class _Schedule:
         self.levels = count()
 
     def _needs(self) -> dict[int, Sequence[int]]:
-        """What must be there before each node: its arguments, or what a repeat takes from outside."""
+        """Dependencies of each node: its arguments; of a repeat, all it reads from outside."""
         op, args, taken = self.program.op, self.program.args, self._taken()
         needs: dict[int, Sequence[int]] = {i: args[i][: ARITY[op[i]]] for i in self.program.order}
         if taken:
@@ -188,7 +188,7 @@ class _Schedule:
 
 
 def _in_order(needs: list[set[int]]) -> list[int]:
-    """Units after all they need."""
+    """Topological order of the units."""
     waits = [len(n) for n in needs]
     readers: list[list[int]] = [[] for _ in needs]
     for u, n in enumerate(needs):

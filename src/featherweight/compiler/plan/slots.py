@@ -1,4 +1,4 @@
-"""Slots of the workspace: taken, given back, used again."""
+"""First-fit allocator for slots of the workspace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 
 class Slots:
-    """The lowest free place that is large enough is taken: that keeps the workspace small."""
+    """First fit: the lowest free range that is large enough, which keeps the workspace small."""
 
     def __init__(self, top: int) -> None:
         self.top = top

@@ -1,4 +1,4 @@
-"""What users pass to a kernel, checked and brought into rows: every error names the argument."""
+"""Arguments of a kernel: checks that name the argument, broadcasting, layout in rows."""
 
 from __future__ import annotations
 

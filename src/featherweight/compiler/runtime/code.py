@@ -1,4 +1,4 @@
-"""Compiled code at work: a loaded module, its workspaces, the threads that run it."""
+"""Loaded machine code: its workspaces, its numbers, and the threads that run it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Code:
         self._workspaces: list[np.ndarray] = []  # not in use: calls from several Python threads have one each
 
     def _read(self, known: str) -> Bound | None:
-        """By what was kept under a fingerprint; None if it, or the code it is about, is not there."""
+        """Code and numbers cached under a fingerprint; None if either is missing."""
         stored = cache.read(known)
         if stored is None:
             return None
@@ -82,7 +82,7 @@ class Code:
         return None if machine is None else (machine, array("d", facts["numbers"]))
 
     def _trace(self, kernel: Kernel, known: str | None) -> Bound:
-        """By the structure of the trace."""
+        """Code found, or compiled, by the structure of the trace."""
         traced = kernel.traced()
         machine = self._load(traced.structure)
         if machine is None:
@@ -95,7 +95,7 @@ class Code:
         return machine, numbers
 
     def _load(self, structure: str) -> MachineCode | None:
-        """Machine code that this process has, or finds on disk."""
+        """Machine code loaded in this process, or read from the disk cache; None if there is none."""
         machine = _loaded.get(self._name(structure))
         if machine is None:
             name = cache_key(host(), self._name(structure))
@@ -128,7 +128,7 @@ class Code:
 
     @property
     def few(self) -> int:
-        """So many rows are not worth a thread."""
+        """Largest number of rows for which a second thread does not pay."""
         return max(2, WORTH_A_THREAD // self.cost)
 
     def workspace(self) -> np.ndarray:
@@ -169,7 +169,7 @@ class Code:
 
 
 def _side_by_side(module: Module, target: Target) -> int:
-    """In so many parts a module is compiled."""
+    """Number of parts in which a module is compiled in parallel."""
     if not target.links_modules:
         return 1
     return min(thread_count(), 1 + sum(map(len, module.functions)) // PART)

@@ -105,7 +105,7 @@ class Kernel:
         return self.planned()[1]
 
     def planned(self) -> tuple[Traced, Plan]:
-        """What was traced, and the plan of that very trace."""
+        """The trace's structure and numbers, with the plan of that same trace."""
         with compiling:
             if self._plan is None:
                 self._plan = uncollected(self._make_plan)
@@ -141,7 +141,7 @@ class Kernel:
         return self._written
 
     def traced(self) -> Traced:
-        """What the code follows from, beside this package and the machine; and the numbers it works on."""
+        """Structure of the trace, which determines the code, and its table of numbers."""
         with compiling:
             if self._traced is None:
                 uncollected(self._write)

@@ -118,7 +118,7 @@ class Loop:
 
 
 class Call:
-    """So many steps of which every so many are written down; `every` divides `steps`.
+    """A call of a loop: `steps` steps, of which each `every`-th is recorded; `every` divides `steps`.
 
     Takes rows (count, n) of the carry, (count, steps, n) of what is given, (count or 1, n) of constants. Writes
     the carry at the beginning and after every so many steps into `states`, (count, steps // every + 1, n), or

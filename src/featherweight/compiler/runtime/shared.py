@@ -1,4 +1,4 @@
-"""Modules that a process loads once, whatever is computed: they follow from this package and the machine alone."""
+"""Modules that a process loads once for all kernels: support functions and entry points."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ NO_INDEX = "store: expected an index that is the same for all states: a number, 
 
 
 class states_done:
-    """While the body of a loop or a branch runs on numbers: in which states it is done, or not taken."""
+    """Mask of a loop or branch that runs on numbers: the states that are done, or do not take it."""
 
     _now = threading.local()
 
@@ -32,7 +32,7 @@ class states_done:
 
     @classmethod
     def now(cls) -> tuple[Any, ...]:
-        """Of all loops and branches that are open in this thread: true, false, or an array of them."""
+        """Masks of all loops and branches that are open in this thread: booleans or arrays of them."""
         return getattr(cls._now, "done", ())
 
     def __enter__(self) -> None:
@@ -45,7 +45,7 @@ class states_done:
 
 @dataclass
 class ArrayFrame:
-    """A loop that is being traced: what it carries, and the arrays that it touches."""
+    """A loop that is being traced: size of its carry, and current versions of the arrays it uses."""
 
     number: int
     size: int  # of the carry
@@ -55,7 +55,7 @@ class ArrayFrame:
     carried: dict[int, int] = field(default_factory=dict)  # arrays from outside, with the versions it begins with
 
     def ordered(self, graph: Graph, array: int) -> int:
-        """The version of an array, after all that was loaded of it."""
+        """The version of an array, ordered after all loads of it."""
         version = self.versions[array]
         for load in self.loads.pop(array, ()):
             version = graph.version("after", (version, load), array)
@@ -63,7 +63,7 @@ class ArrayFrame:
         return version
 
     def begin(self, graph: Graph) -> None:
-        """A loop is about to begin in this one: it comes after all that was loaded."""
+        """Order an inner loop after all loads so far."""
         for array in list(self.loads):
             self.ordered(graph, array)
 
@@ -105,7 +105,7 @@ class TracedArray:
         frame.versions[self.number] = graph.version("store", args, self.number)
 
     def _frame(self) -> ArrayFrame:
-        """The innermost loop, which now carries this array."""
+        """The innermost open loop; it and those around it carry this array from now on."""
         graph, frames = self.graph, self.graph.frames
         if self._home not in frames:
             raise TypeError("an array of the inside of a loop was used outside; let the body return its numbers")
@@ -119,7 +119,7 @@ class TracedArray:
 
 
 class InputArray:
-    """An input that stays where it is: `array[i]` reads an entry of the row that a lane works on."""
+    """An input that is not copied into slots: `array[i]` reads the row of each lane in the caller's memory."""
 
     def __init__(self, graph: Graph, number: int, size: int) -> None:
         self.graph, self.size = graph, size
@@ -134,7 +134,7 @@ class InputArray:
 
 
 def is_uniform(graph: Graph, node: int) -> bool:
-    """Has a node the same value in all lanes, because it is made of constants and counters of loops?"""
+    """Is a node uniform: made of constants and loop counters only, so equal in all lanes?"""
     stack, seen = [node], set[int]()
     while stack:
         i = stack.pop()

@@ -54,7 +54,7 @@ class Graph:
 
     @contextmanager
     def written(self) -> Iterator[Graph]:
-        """While this is the trace that is being written."""
+        """Make this the thread's current trace."""
         before, _now.graph = Graph.tracing(), self
         try:
             yield self
@@ -63,7 +63,7 @@ class Graph:
 
     @staticmethod
     def tracing() -> Graph | None:
-        """The trace that is being written in this thread."""
+        """The thread's current trace, if any."""
         return getattr(_now, "graph", None)
 
     def mark(self) -> None:
@@ -122,7 +122,7 @@ class Graph:
         return self._computed(op, nodes)
 
     def _computed(self, op: str, args: tuple[int, ...]) -> Node | float:
-        """What a function makes of constants: of literals a number, of numbers of the robot another one of these."""
+        """Constant folding: of literals a number, of model constants a new model constant."""
         known = self._known.get((op, args))
         if known is not None:
             return known
@@ -141,7 +141,7 @@ class Graph:
         return self._node(op, (a, b)) if known is None else known
 
     def _folded(self, op: str, args: tuple[int, ...]) -> Node:
-        """A constant made of constants: it has an identity of its own too."""
+        """Constant folding of arithmetic: the result is a new model constant."""
         node = self._known.get((op, args))
         if node is None:
             self.table.append(FOLD[op](*(Node(self, a).value() for a in args)))
@@ -171,7 +171,7 @@ class Graph:
             self._enter(self.scope_of[region])
 
     def _enter(self, scope: int) -> None:
-        """Write in this scope; what is known in scopes that it is not in is forgotten."""
+        """Enter a scope; nodes of scopes that do not enclose it can no longer be reused."""
         around, s = {scope}, scope
         while s:
             s = self.parent[s]
@@ -183,7 +183,7 @@ class Graph:
         self._keys = self._own.setdefault(scope, []) if scope else None
 
     def structure(self) -> str:
-        """A hash of all that was written down but the numbers in the table; the same in every process."""
+        """Structural hash: the whole trace but the values of model constants; the same in every process."""
         rows = [OPERATIONS[op] for op in sorted(set(self.op))]  # operations may come from outside
         code = [(row.name, row.takes, row.gives, row.numbers, row.vectors, row.llvm) for row in rows]
         repeats = [(node, *astuple(repeat)) for node, repeat in self.repeats.items()]
@@ -192,7 +192,7 @@ class Graph:
         return hashlib.sha256(marshal.dumps(parts, 2)).hexdigest()  # later formats tell objects of one value apart
 
     def digest(self) -> str:
-        """A hash of all that was written down: equal for equal programs, and in every process."""
+        """Hash of the whole trace, values included; the same in every process."""
         numbers = struct.pack(f"<{len(self.table)}d", *self.table)
         return hashlib.sha256(self.structure().encode() + numbers).hexdigest()
 
@@ -276,7 +276,7 @@ class Graph:
         return self.repeat(turn, [0.0, *carry], None, n)[1:]
 
     def rule(self, name: str, rule: Any, inputs: Sequence[Any], outputs: Sequence[Any], begin: int) -> None:
-        """Write down that these outputs, made since the trace had so many nodes, follow a rule. The program stays."""
+        """Attach a rule to the outputs of the nodes traced since `begin`. The program does not change."""
         before, after = (tuple(x.id if isinstance(x, Node) else float(x) for x in xs) for xs in (inputs, outputs))
         self.ruled.append(Ruled(name, rule, before, after, range(begin, len(self.op)), self._scope))
 
@@ -286,14 +286,14 @@ class Graph:
         return self._arrays - 1
 
     def version(self, op: str, args: tuple, array: int) -> int:
-        """A node that stands for what an array holds."""
+        """A node that stands for a version of an array."""
         node = self._node(op, args).id
         self.array_of[node] = array
         return node
 
     @contextmanager
     def only_where(self, condition: Condition) -> Iterator[None]:
-        """While this is open, repeats begin with all lanes done but those for which the condition holds."""
+        """Mask: repeats inside begin with the other lanes done."""
         before, stopped = self._done, ~condition
         both = stopped if before is None else before | stopped
         self._done = both if isinstance(both, Condition) else stopped
@@ -303,7 +303,7 @@ class Graph:
             self._done = before
 
     def _kept(self, done: Condition, old: Node, new: Node, scope: int) -> Node:
-        """The next value of a carry, old in lanes that are done; put where the new one is made."""
+        """Next value of a carry: the old one in lanes that are done. In the region of the new one."""
         if new is old:
             return old
         here = self._region

@@ -10,7 +10,7 @@ DONE = -1  # number of the last of a repeat's carry: whether a lane is done
 
 @dataclass(frozen=True)
 class Repeat:
-    """A loop in the trace: what is tested before each turn, and what a turn does, are scopes of their own.
+    """A loop in the trace. Its test and its body are scopes of their own.
 
     Its node has the arguments (first values, next values), each of them `size` numbers and, last, whether the lane is
     done; leaf ("carry", (number, k)) is the k-th of them in a turn, k = DONE the last of them, and node
