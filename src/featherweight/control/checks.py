@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from featherweight.dynamics.checks import checked_model
 from featherweight.model import Model
 from featherweight.spatial import Transform
-
-
-def checked_model(model: Any) -> Model:
-    """The model, if it is one."""
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    return model
 
 
 def checked_base(what: str, model: Any) -> Model:
@@ -63,17 +58,18 @@ def finite(name: str, value: Any, size: int) -> np.ndarray:
 
 def positive(name: str, value: Any) -> Any:
     """Finite numbers > 0, shape () or (…) for a batch."""
-    array = _array(value)
-    if array is None or not ((array > 0) & (array < np.inf)).all():
-        raise ValueError(f"{name}: expected a number > 0, got {value!r}")
-    return array if array.ndim else float(array)
+    return _checked(name, value, lambda x: x > 0, "> 0")
 
 
 def not_negative(name: str, value: Any) -> Any:
     """Finite numbers of 0 or more, shape () or (…) for a batch."""
+    return _checked(name, value, lambda x: x >= 0, "of 0 or more")
+
+
+def _checked(name: str, value: Any, good: Callable[[np.ndarray], np.ndarray], expected: str) -> Any:
     array = _array(value)
-    if array is None or not ((array >= 0) & (array < np.inf)).all():
-        raise ValueError(f"{name}: expected a number of 0 or more, got {value!r}")
+    if array is None or not (good(array) & (array < np.inf)).all():
+        raise ValueError(f"{name}: expected a number {expected}, got {value!r}")
     return array if array.ndim else float(array)
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featherweight.control.checks import checked_model, checked_state
+from featherweight.control.checks import checked_state
 from featherweight.control.layout import RowLayout, shaped
 from featherweight.dynamics import difference, gravity_force
+from featherweight.dynamics.checks import checked_model
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from featherweight.control.algebra import symmetric_inverse
-from featherweight.control.checks import checked_model, checked_state, finite, not_negative
+from featherweight.control.checks import checked_state, finite, not_negative
 from featherweight.control.gains import Gains
 from featherweight.control.layout import Number, RowLayout, shaped
 from featherweight.dynamics import (
@@ -27,6 +27,7 @@ from featherweight.dynamics import (
     mass_matrix,
     solve_mass_matrix,
 )
+from featherweight.dynamics.checks import checked_model
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featherweight.control.checks import checked_model, finite
+from featherweight.control.checks import finite
 from featherweight.control.layout import Number, RowLayout, shaped
 from featherweight.dynamics import jacobian
+from featherweight.dynamics.checks import checked_model
 from featherweight.model import Model
 from featherweight.scalar import where
 from featherweight.simulation import Compiled, compiled

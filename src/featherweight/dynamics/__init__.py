@@ -1,15 +1,7 @@
 """The public functions of kinematics and dynamics."""
 
-from featherweight.dynamics.configuration import (
-    difference,
-    integrate,
-)
-from featherweight.dynamics.contact_space import (
-    contact_inertia,
-    delassus,
-    operational_inertia,
-    unit_force_response,
-)
+from featherweight.dynamics.configuration import difference, integrate
+from featherweight.dynamics.contact_space import contact_inertia, delassus, operational_inertia, unit_force_response
 from featherweight.dynamics.functions import (
     forward_dynamics,
     hybrid_dynamics,

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 
 from featherweight import algorithms
 from featherweight.compiler.runtime.arguments import as_array
+from featherweight.dynamics.checks import checked_model, coordinates
 from featherweight.dynamics.docstrings import documented
 from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, divides, evaluate, flat
 from featherweight.dynamics.fast_path import fast_path
-from featherweight.dynamics.kinematics import coordinates, frame_on
+from featherweight.dynamics.kinematics import frame_on
 from featherweight.model import Model, Tree
 from featherweight.model.placement import real_numbers
 from featherweight.scalar import minimum, reciprocal, where
@@ -74,8 +75,7 @@ OPERATIONAL_INERTIA = Quantity(
 
 def _resolve(model: Any, point: Any) -> Place:
     """A point by name, or (body, xyz) with xyz in the frame of that body, link or other frame."""
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    checked_model(model)
     if isinstance(point, str):
         frame, xyz = model.frame(point), Vector.zero()
     else:
@@ -210,7 +210,5 @@ def operational_inertia(
     Returns:
         Λ, shape (…, 6n, 6n): six rows a frame, linear then angular. Frames that cannot move freely raise ValueError.
     """
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    options = (tuple(model.frame(name).name for name in _as_names(frames)), coordinates(in_))
+    options = (tuple(checked_model(model).frame(name).name for name in _as_names(frames)), coordinates(in_))
     return evaluate(OPERATIONAL_INERTIA, model, {"q": q}, out, options, parameters)[0]

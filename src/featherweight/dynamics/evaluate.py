@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from featherweight.algorithms import Pivot, lost_pivots, pivots
 from featherweight.compiler import Argument, Graph, Kernel, Node, interpreting
 from featherweight.compiler.runtime.arguments import as_array
+from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.fast_path import keep_entry
 from featherweight.dynamics.regularity import regularity, singular_where
 from featherweight.identity import identity
@@ -151,8 +152,7 @@ def evaluate(
     Optional inputs that are None are left out. After the first good call, the native entry point is kept in the model's
     cache for the next ones: one for single states, where `fast_path` looks for it, and one for batches.
     """
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    checked_model(model)
     given = {n: value for n, value in values.items() if value is not None or n in quantity.inputs}
     extra = tuple(n for n in given if n not in quantity.inputs)
     everything = (*given.values(), *parameters.values()) if isinstance(parameters, Mapping) else given.values()

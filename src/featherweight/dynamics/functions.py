@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from featherweight import algorithms
+from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.docstrings import documented
 from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, divides, evaluate, flat, wrenches
 from featherweight.dynamics.fast_path import fast_path
@@ -16,13 +17,17 @@ from featherweight.model import Model, Tree
 from featherweight.spatial import Force
 
 
-def _forward(model: Model, tree: Tree, x: Scalars) -> Results:
-    arguments = (x["q"], x["v"], x["tau"], wrenches(x.get("f_ext")))
+def accelerations(tree: Tree, q: list[Any], v: list[Any], tau: list[Any], f_ext: list[Force] | None) -> Results:
+    """Those of forward dynamics, and the pivots of the joints' inertias."""
     if tree.coupled:
-        a, pivots = algorithms.coupled_forward_dynamics(tree, *arguments)
+        a, pivots = algorithms.coupled_forward_dynamics(tree, q, v, tau, f_ext)
         return [a], pivots
-    a, D = algorithms.forward_dynamics(tree, *arguments)
+    a, D = algorithms.forward_dynamics(tree, q, v, tau, f_ext)
     return [a], [pivot for factored in D[1:] for pivot in factored.d]
+
+
+def _forward(model: Model, tree: Tree, x: Scalars) -> Results:
+    return accelerations(tree, x["q"], x["v"], x["tau"], wrenches(x.get("f_ext")))
 
 
 def _inverse(model: Model, tree: Tree, x: Scalars) -> Results:
@@ -178,8 +183,7 @@ def hybrid_dynamics(
     >>> a  # the cart moves as told, the pole hangs back: θ̈ = -ẍ / L
     array([ 1., -2.])
     """
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    checked_model(model)
     if isinstance(prescribed, str):
         raise TypeError(f"prescribed: expected names of joints, got the text {prescribed!r}; write [{prescribed!r}]")
     bodies = tuple(sorted(model.joint(name).body for name in prescribed))

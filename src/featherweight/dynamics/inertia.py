@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from featherweight import algorithms
 from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, divides, evaluate, flat
 from featherweight.dynamics.fast_path import fast_path
+from featherweight.dynamics.functions import accelerations
 from featherweight.model import Model, Tree
 
 
@@ -17,12 +18,7 @@ def _inverse(model: Model, tree: Tree, x: Scalars) -> Results:
 
 
 def _solve(model: Model, tree: Tree, x: Scalars) -> Results:
-    still, tree = [0] * tree.nv, tree.without_gravity()
-    if tree.coupled:
-        a, pivots = algorithms.coupled_forward_dynamics(tree, x["q"], still, x["b"], None)
-        return [a], pivots
-    a, D = algorithms.forward_dynamics(tree, x["q"], still, x["b"], None)
-    return [a], [pivot for factored in D[1:] for pivot in factored.d]
+    return accelerations(tree.without_gravity(), x["q"], [0] * tree.nv, x["b"], None)
 
 
 def _bias(model: Model, tree: Tree, x: Scalars) -> Results:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from featherweight import algorithms
+from featherweight.dynamics.checks import checked_model, coordinates
 from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, as_columns, evaluate, linear_first
 from featherweight.dynamics.fast_path import fast_path
 from featherweight.model import Model, Tree
@@ -26,13 +27,6 @@ class Pose(NamedTuple):
 
     rotation: np.ndarray
     position: np.ndarray
-
-
-def coordinates(in_: Any) -> str:
-    """The name of coordinates, checked."""
-    if in_ not in algorithms.FRAMES:
-        raise ValueError(f"in_: expected one of {', '.join(map(repr, algorithms.FRAMES))}, got {in_!r}")
-    return in_
 
 
 def frame_on(model: Model, tree: Tree, name: str) -> tuple[int, Transform]:
@@ -105,9 +99,7 @@ WRENCH_ON = Quantity("wrench_on", ("q", "wrench"), lambda model, *_: [(model.nb 
 
 def _frame(model: Any, frame: Any) -> str:
     """The name of a frame of a model, checked."""
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-    return model.frame(frame).name
+    return checked_model(model).frame(frame).name
 
 
 @fast_path(FORWARD_KINEMATICS, returned=Poses._make)

@@ -295,10 +295,7 @@ def _along_freedoms(mechanism: Mechanism, body: int, across: Sequence[Expr]) -> 
     turning = [k for k, s in enumerate(columns) if any(s.angular)]
     sliding = [k for k in range(len(columns)) if k not in turning]
     force, moment = [sympy.S.Zero] * 3, [sympy.S.Zero] * 3
-    for chosen, pick, total in (
-        (turning, lambda s: s.angular, moment),
-        (sliding, lambda s: s.linear, force),
-    ):
+    for chosen, pick, total in ((turning, lambda s: s.angular, moment), (sliding, lambda s: s.linear, force)):
         if not chosen:
             continue
         gram = sympy.Matrix([[sympy.expand(pick(columns[j]).dot(pick(columns[k]))) for k in chosen] for j in chosen])

@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 from sympy import Expr, S, Symbol
 
+from featherweight.dynamics.checks import checked_model
 from featherweight.equations.expressions import Rate, exact
 from featherweight.equations.normal_form import Ring, angles_in, independent
 from featherweight.equations.structural_zero import sparse
@@ -52,9 +53,7 @@ class Mechanism:
     """The tree of a model over SymPy: symbols q, v, a; rotation and position of every body as functions of q."""
 
     def __init__(self, model: Model, coordinates: Sequence[str] | None = None) -> None:
-        if not isinstance(model, Model):
-            raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
-        if model.nv == 0:
+        if checked_model(model).nv == 0:
             raise ModelError(f"model {model.name!r} has no joint that moves: there are no equations of motion")
         self.model = model
         self.values: dict[Symbol, float] = {}  # of symbols that stand for declared parameters

@@ -26,12 +26,7 @@ def pendulum(*, length: Number = 1.0, mass: Number = 1.0, gravity: Number = 9.81
 
 
 def double_pendulum(
-    *,
-    length1: Number = 1.0,
-    mass1: Number = 1.0,
-    length2: Number = 1.0,
-    mass2: Number = 1.0,
-    gravity: Number = 9.81,
+    *, length1: Number = 1.0, mass1: Number = 1.0, length2: Number = 1.0, mass2: Number = 1.0, gravity: Number = 9.81
 ) -> Model:
     """Two point masses on massless rods, axes y; q = 0 hangs, the second angle is relative."""
     return (

@@ -18,6 +18,7 @@ from featherweight.constraints import Constraint
 from featherweight.constraints.joint_limit import limits_of
 from featherweight.contact import ContactModel, Surface
 from featherweight.dynamics import mass_matrix
+from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.forces import ForceElement
 from featherweight.integrators import NAMES, Integrator
@@ -194,8 +195,7 @@ def _warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, paramete
 
 
 def _check_steps(model: Any, steps: Any, dt: Any, every: Any) -> None:
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+    checked_model(model)
     for name, value in (("steps", steps), ("record_every", every)):
         if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 1 <= int(value) <= MOST_STEPS:
             raise ValueError(f"{name}: expected a whole number from 1 to {MOST_STEPS}, got {value!r}")

@@ -35,10 +35,7 @@ class RigidInertia(NamedTuple):
 
     def __matmul__(self, v: Motion) -> Force:
         """I v: momentum of a twist, or force of an acceleration."""
-        return Force(
-            self.I @ v.angular + self.h.cross(v.linear),
-            v.linear * self.m - self.h.cross(v.angular),
-        )
+        return Force(self.I @ v.angular + self.h.cross(v.linear), v.linear * self.m - self.h.cross(v.angular))
 
     def bias_force(self, v: Motion) -> Force:
         """v ×* I v, without the terms that cancel: exactly zero in pure translation."""
@@ -97,10 +94,7 @@ class ArticulatedInertia(NamedTuple):
 
     def __matmul__(self, v: Motion) -> Force:
         """I^A a."""
-        return Force(
-            self.I @ v.angular + self.H @ v.linear,
-            self.H.transposed_times(v.angular) + self.M @ v.linear,
-        )
+        return Force(self.I @ v.angular + self.H @ v.linear, self.H.transposed_times(v.angular) + self.M @ v.linear)
 
     def minus_outer(self, W: Sequence[Force], U: Sequence[Force]) -> ArticulatedInertia:
         """I^A - Σ w uᵀ, for columns that make it symmetric: W = U D⁻¹."""

@@ -7,15 +7,7 @@ What does not depend on the plan is in `around.py`, for the support module.
 
 from __future__ import annotations
 
-from featherweight.compiler.llvm.calls import (
-    ARRAYS,
-    BAD_CHECK,
-    BAD_INPUT,
-    BAD_RESULT,
-    COUNT,
-    LOOP_PARTS,
-    PARTS,
-)
+from featherweight.compiler.llvm.calls import ARRAYS, BAD_CHECK, BAD_INPUT, BAD_RESULT, COUNT, LOOP_PARTS, PARTS
 from featherweight.compiler.llvm.lanes import LaneTypes, join
 from featherweight.compiler.llvm.one_row import UNROLL
 from featherweight.compiler.native.target import Target
@@ -145,10 +137,7 @@ def _packing(lanes: LaneTypes, inputs: list, by_index: frozenset[int], zero: str
     for k, (n, slot) in enumerate(inputs):
         if n == 0:
             continue
-        lines += [
-            *_array(k),
-            f"%to{k} = getelementptr {lanes.real}, ptr %ws, i64 {slot}",
-        ]
+        lines += [*_array(k), f"%to{k} = getelementptr {lanes.real}, ptr %ws, i64 {slot}"]
         if k in by_index:
             lines.append(point_rows(k, f"%to{k}"))
             continue

@@ -142,7 +142,7 @@ def _moves(
             continue
         lines += [
             f"%flag{k} = call {lanes.int} @pack(ptr {source}, i64 %stride{k}, i64 %row, i64 %last, ptr %into{k}, "
-            f"i64 {n})",
+            f"i64 {n})"
         ]
     at_sample: list[str] = []
     at_step: list[str] = []

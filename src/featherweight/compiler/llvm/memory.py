@@ -42,18 +42,12 @@ def load_rows(out: str, index: str, slot: str, size: int, lanes: LaneTypes) -> l
 
 def load_uniform(out: str, index: str, block: str, size: int, lanes: LaneTypes) -> list[str]:
     """Entry ⌊index⌋ of an array in the workspace, the same for all lanes."""
-    return [
-        *_address(out, index, block, size, lanes),
-        f"{out} = load {lanes.real}, ptr {out}p, align {lanes.bytes}",
-    ]
+    return [*_address(out, index, block, size, lanes), f"{out} = load {lanes.real}, ptr {out}p, align {lanes.bytes}"]
 
 
 def store_uniform(out: str, index: str, value: str, block: str, size: int, lanes: LaneTypes) -> list[str]:
     """Replace that entry."""
-    return [
-        *_address(out, index, block, size, lanes),
-        f"store {lanes.real} {value}, ptr {out}p, align {lanes.bytes}",
-    ]
+    return [*_address(out, index, block, size, lanes), f"store {lanes.real} {value}, ptr {out}p, align {lanes.bytes}"]
 
 
 def fill(out: str, values: list[str], block: str, lanes: LaneTypes) -> list[str]:

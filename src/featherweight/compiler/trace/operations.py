@@ -103,11 +103,7 @@ ROWS = (
     _arithmetic("div", "rr", operator.truediv, "{out} = fdiv {T} {0}, {1}", lambda x, y: x / y if y else math.nan),
     _arithmetic("neg", "r", operator.neg, "{out} = fneg {T} {0}"),
     _arithmetic(
-        "reciprocal",
-        "r",
-        lambda x: 1.0 / x,
-        "{out} = fdiv {T} {real:1.0}, {0}",
-        lambda x: 1.0 / x if x else math.nan,
+        "reciprocal", "r", lambda x: 1.0 / x, "{out} = fdiv {T} {real:1.0}, {0}", lambda x: 1.0 / x if x else math.nan
     ),
     # fused by `plan/fuse.py`
     Operation("fma", "rrr", value=_fused, llvm=FMA.format("{0}", "{1}", "{2}")),
