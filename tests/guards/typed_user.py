@@ -54,9 +54,11 @@ def simulation(model: fw.Model) -> fw.Trajectory:
         integrator=fw.integrators.Variational(),
         actuators=fw.actuators.EffortLimits(),
     )
+    hills = fw.contact.Heightfield([[0.0, 0.1], [0.2, 0.3]], spacing=0.5, friction=0.8)
+    rows: int = hills.heights.shape[0]
     energy: np.ndarray = run.energy()
     good: bool = bool((run.status == fw.Status.OK).all())
-    print(energy, good)
+    print(energy, good, rows)
     return run
 
 
