@@ -45,7 +45,7 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
     order = live(op, args, wanted)
     spines = _spines(graph, order, _inner(graph, order, wanted))
     program = Program(scope_of=graph.scope_of, parent=graph.parent, lookups=graph.lookups)
-    append = program.append
+    new_op, new_args, new_region = program.op, program.args, program.region
     new = [-1] * len(op)
     for i in order:
         name, own = op[i], args[i]
@@ -58,7 +58,10 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
             own = tuple([new[a] for a in own])
         elif name not in LEAVES:
             own = (*[new[a] for a in own[:arity]], *(own[arity:] if arity is not None else ()))
-        new[i] = append(name, own, region[i])
+        new[i] = len(new_op)
+        new_op.append(name)
+        new_args.append(own)
+        new_region.append(region[i])
     program.repeats = {new[i]: repeat for i, repeat in graph.repeats.items() if new[i] >= 0}
     program.array_of = {new[i]: array for i, array in graph.array_of.items() if new[i] >= 0}
     results = [o if isinstance(o, float) else new[o] for o in outputs]
