@@ -1,4 +1,10 @@
-"""Soft contact: a spring and a damper at every point that is inside a surface, with a deflection that sticks."""
+"""Soft contact: a spring and a damper at every point that is inside a surface, with a deflection that sticks and slips.
+
+Along the surface the force is f_t = -r (K u + D v_t), scaled back to the friction cone. With it, sticking, slipping and
+off the ground, the deflection obeys one equation, D r u̇ + K r u = -f_t (while it sticks that is u̇ = v_t). A step solves
+it by backward Euler, stable for any h K / D: a trial that sticks, u + h v_t, from which the force follows, and then what
+of it slips.
+"""
 
 from __future__ import annotations
 
@@ -35,67 +41,74 @@ class SoftContact(ForceElement):
         return 3 * len(model.contact_points) * len(self.ground.surfaces)
 
     def advance(self, at: Kinematics, h: Any, memory: Sequence[Any]) -> Advance:
-        met, touched = self._touched(at, h, memory)
-        deflections = [x for one in touched for x in one.deflection]
-        forces, slips = [one.force for one in touched], [one.slip for one in touched]
-        return Advance(deflections, contact_records(at, met, forces, slips))
+        V, met = at.velocity, self._candidates(at)
+        per_rate = 1.0 / (self.damping + h * self.stiffness)
+        fade, slip_share = self.damping * per_rate, h * per_rate
+        touched = []
+        for m, u in zip(met, _vectors(memory), strict=True):
+            at.tree.mark()
+            off = Touched(Vector.zero(), u * fade, u * fade, 0.0)
+            touched.append(when(m.z < 0, partial(self._touching, m, V[m.body], u, h, slip_share), off))
+        forces, trial = [one.force for one in touched], [x for one in touched for x in one.trial]
+        at.once(("forces", id(self), id(trial)), lambda: (forces, trial))  # what `forces` is asked for first
+        records = contact_records(at, met, forces, [one.slip for one in touched])
+        return Advance([x for one in touched for x in one.deflection], records, trial)
 
     def forces(self, at: Kinematics, memory: Sequence[Any]) -> Push:
-        met, touched = self._touched(at, None, memory)
+        known = ("forces", id(self), id(memory))
+        forces, _ = at.once(known, lambda: (self._forces_at(at, memory), memory))
         total: dict[int, Force] = {}
-        for m, one in zip(met, touched, strict=True):
-            f = m.force(one.force)
+        for m, force in zip(self._candidates(at), forces, strict=True):
+            f = m.force(force)
             total[m.body] = total[m.body] + f if m.body in total else f
         return Push(total)
 
-    def _touched(self, at: Kinematics, h: Any, memory: Sequence[Any]) -> tuple[list[ContactCandidate], list[Touched]]:
-        """Every candidate with its force, its deflection (moved by h, or as it is for h None), and its slip."""
-        V = at.velocity
-        met = at.once(("candidates", id(self)), lambda: candidates(self.ground, at))
-        found = []
-        for k, m in enumerate(met):
-            at.tree.mark()
-            u = Vector(*memory[3 * k : 3 * k + 3])
-            touched = when(
-                m.z <= 0, partial(self._touching, m, V[m.body], u, h), Touched(Vector(0.0, 0.0, 0.0), u, 0.0)
-            )
-            if h is not None:  # off the ground it goes back with its own rate, never beyond zero
-                fade = 1.0 / (1.0 + h * (self.stiffness / self.damping))
-                after = (where(m.z <= 0, a, b * fade) for a, b in zip(touched.deflection, u, strict=True))
-                touched = Touched(touched.force, Vector(*after), touched.slip)
-            found.append(touched)
-        return met, found
+    def _candidates(self, at: Kinematics) -> list[ContactCandidate]:
+        return at.once(("candidates", id(self)), lambda: candidates(self.ground, at))
 
-    def _touching(self, m: ContactCandidate, V: Motion, u: Vector, h: Any) -> Touched:
-        """Force, deflection after h and speed of slip of a point that is inside."""
+    def _forces_at(self, at: Kinematics, memory: Sequence[Any]) -> list[Vector]:
+        """The force of every candidate with these deflections, in the world's axes [N]."""
+        V, forces = at.velocity, []
+        for m, u in zip(self._candidates(at), _vectors(memory), strict=True):
+            at.tree.mark()
+            touching = partial(self._touching, m, V[m.body], u, 0.0, 0.0)
+            forces.append(when(m.z < 0, lambda touching=touching: touching().force, Vector.zero()))
+        return forces
+
+    def _touching(self, m: ContactCandidate, V: Motion, u: Vector, h: Any, slip_share: Any) -> Touched:
+        """A point that is inside, in a step of h that begins with the deflection u; `slip_share`: h / (D + h K)."""
         K, D = self.stiffness, self.damping
         n = m.frame.x
         velocity = m.X_0.E.transposed_times(V.linear + V.angular.cross(m.place))
         rate = n.dot(velocity)
         along = velocity - n * rate
-        u = u - n * n.dot(u)
-        r = sqrt(maximum(-m.z, 0.0)) if self.law == "hertz" else 1.0
-        f_n = maximum(0.0, r * (-K * m.z - D * rate))
-        if h is not None:
-            u = u + along * h  # while it sticks
-        f = (u * K + along * D) * (-1.0 * r)
-        size, most = f.dot(f), m.friction * f_n
-        slides = size > most * most
-        scale = where(slides, most / sqrt(where(slides, size, 1.0)), 1.0)
-        f = f * scale
-        if h is not None:  # what is left of the deflection when the force is on the cone: K r u = -f - D r v_t
-            loaded = r > 0 if self.law == "hertz" else True
-            inside = where(loaded, r, 1.0) if self.law == "hertz" else 1.0
-            on_cone = (f * (-1.0 / inside) - along * D) * (1.0 / K)
-            u = Vector(*(where(slides, a, b) for a, b in zip(on_cone, u, strict=True)))
-        total = n * f_n + f
-        return Touched(total, u, sqrt(along.dot(along)))
+
+        # the normal force, and the trial: all sticks. Both over r
+        pressing = maximum(0.0, -K * m.z - D * rate)
+        trial = u - n * n.dot(u) + along * h
+        holding = trial * K + along * D
+
+        # what of it is within the cone, and the deflection that goes with that: D (u⁺ - u) / h + K u⁺ = share holding
+        square, most = holding.dot(holding), m.friction * pressing
+        slips = square > most * most
+        share = where(slips, most / sqrt(where(slips, square, 1.0)), 1.0)
+        after = trial - holding * ((1.0 - share) * slip_share)
+        force = n * pressing - holding * share
+        if self.law == "hertz":
+            force = force * sqrt(maximum(-m.z, 0.0))
+        return Touched(force, trial, after, sqrt(along.dot(along)))
+
+
+def _vectors(numbers: Sequence[Any]) -> list[Vector]:
+    return [Vector(*numbers[k : k + 3]) for k in range(0, len(numbers), 3)]
 
 
 @dataclass(frozen=True)
 class Touched:
-    """A candidate in a step: force in the world's axes [N], deflection [m], speed of slip [m/s]."""
+    """A candidate in a step: force in the world's axes [N], the deflection [m] that it acts with, the one after the
+    step, and the speed of slip [m/s]."""
 
     force: Vector
+    trial: Vector
     deflection: Vector
     slip: Any

@@ -70,8 +70,8 @@ class SpringDamper(ContactModel):
 
     def _stable_dt(self, lightest: float) -> float:
         r = math.sqrt(1e-3) if self.law == "hertz" else 1.0
-        k, d = 1.5 * self.stiffness * r * lightest, self.damping * r * lightest
-        return 2.0 / (d + math.sqrt(d * d + k))
+        k, d = 1.5 * self.stiffness * r * lightest, self.damping * r * lightest  # ω², 2 ζ ω
+        return 4.0 / (d + math.sqrt(d * d + 4.0 * k))
 
     def warn_if_stiff(self, model: Model, q: Any, dt: float) -> None:
         """Tell the user if the step is too long; for a robot that ran before, where it began then."""
