@@ -172,8 +172,8 @@ def test_the_longest_step_of_springs_follows_from_the_delassus_matrix() -> None:
     q, v = scenes(3)
     springs = fw.contact.SpringDamper(law="linear", stiffness=3e4, damping=80.0)
     lightest = np.linalg.eigvalsh(fw.delassus(MODEL, q, POINTS))[:, -1]
-    k, d = 1.5 * springs.stiffness * lightest, springs.damping * lightest
-    longest = 2.0 / (d + np.sqrt(d * d + k))
+    k, d = springs.stiffness * lightest, springs.damping * lightest
+    longest = 2.0 / (np.sqrt(k + (d / 2) ** 2) + d / 2)  # ω² = k, ω ζ = d / 2
     assert [springs.stable_dt(MODEL, one) for one in q] == pytest.approx(longest, rel=1e-12)
     assert springs.stable_dt(MODEL, q) == pytest.approx(longest.min(), rel=1e-12)
     with pytest.raises(ValueError, match=r"q: expected shape \(…, 19\)"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -67,3 +68,28 @@ def test_a_deflection_from_elsewhere_acts_only_along_the_surface(law: str, norma
     along = u - n * (n @ u)
     assert np.array(step.records["contact_force"]) == pytest.approx(-r * K * z * n - r * K * along, rel=1e-12)
     assert np.array(step.memory) == pytest.approx(along, rel=1e-12, abs=1e-18)
+
+
+@pytest.mark.parametrize("direction", [0, 2], ids=["along", "normal"])
+@pytest.mark.parametrize(("law", "K", "D"), [("linear", 1e4, 5.0), ("linear", 1e4, 500.0), ("hertz", 5e5, 5e3)])
+def test_steps_are_stable_up_to_the_longest_one(law: str, K: float, D: float, direction: int) -> None:
+    """What rests at a depth of 1 mm and is touched comes to rest again below `stable_dt`, and does not above: exactly
+    in the direction that is stiffer."""
+    z = -1e-3
+    weight = -K * z * (1.0 if law == "linear" else math.sqrt(-z))
+    builder = fw.Builder("particle", gravity=(0, 0, -weight))
+    builder.add_body("body", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    model = builder.add_contact_point("centre", parent="body").build()
+    contact = SpringDamper(law=law, stiffness=K, damping=D, friction=1e3)
+    q, v, longest = lifted(model, (0, 0, z)), np.zeros(6), contact.stable_dt(model, model.neutral())
+    v[direction] = 1e-9
+
+    def left(h: float) -> float:
+        run = fw.rollout(model, q, v, steps=2000, dt=h, contact=contact)
+        return float(np.abs(run.v[-3:, direction]).max() / v[direction])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert left(0.99 * longest) < 0.1
+        if law == "linear" or direction == 2:
+            assert left(1.01 * longest) > 10

@@ -25,9 +25,14 @@ BOUNCE = "how they bounce follows from `stiffness` and `damping`; featherweight.
 class SpringDamper(ContactModel):
     """Soft contact.
 
-    With z the height and r = 1 ("linear") or r = √-z ("hertz"), the normal force is max(0, r (-K z - D ż)). Along the
-    surface a deflection u is carried: it follows the velocity while the point sticks, f_t = -r (K u + D v_t); a force
-    beyond μ f_n is scaled back, and u̇ = -(f_t + K r u) / (D r); off the ground u decays with rate K / D.
+    With z < 0 the height of a point inside a surface and r = 1 ("linear") or r = √-z ("hertz"), the normal force is
+    f_n = max(0, r (-K z - D ż)). Along the surface a deflection u is carried. While the point sticks, u̇ = v_t and
+    f_t = -r (K u + D v_t). Where that is more than μ f_n the point slips: f_t is scaled back to μ f_n, and
+    u̇ = -(f_t + K r u) / (D r). Where f_n = 0, and off the ground, u̇ = -(K / D) u.
+
+    A step of h takes f_t with u + h v_t, and leaves u⁺ = u + h v_t if the point sticks, (u - h f_t / (D r)) / (1 + h K / D)
+    if it slips, u / (1 + h K / D) off the ground: stable for any h K / D. u is a vector in the world, and only its part
+    along the surface acts. In integrators with several stages, too, u moves once a step: of first order in h.
 
     Args:
         law: "linear" or "hertz".
@@ -64,13 +69,14 @@ class SpringDamper(ContactModel):
     def stable_dt(self, model: Model, q: Any, parameters: Any = None) -> float:
         """The longest step [s] for which semi-implicit steps near q are stable, with all points at a depth of 1 mm.
 
-        Of a spring and damper on the smallest mass that a point moves: h < 2 / (ω √(1 + ζ²) + ω ζ).
+        Of a spring and damper on the smallest mass that a point moves: h < 2 / (ω √(1 + ζ²) + ω ζ). Deeper points of
+        "hertz" springs are stiffer.
         """
         return self._stable_dt(_lightest(model, q))
 
     def _stable_dt(self, lightest: float) -> float:
-        r = math.sqrt(1e-3) if self.law == "hertz" else 1.0
-        k, d = 1.5 * self.stiffness * r * lightest, self.damping * r * lightest  # ω², 2 ζ ω
+        r, slope = (math.sqrt(1e-3), 1.5) if self.law == "hertz" else (1.0, 1.0)  # -z r has the slope 1.5 r
+        k, d = slope * self.stiffness * r * lightest, self.damping * r * lightest  # ω², 2 ζ ω
         return 4.0 / (d + math.sqrt(d * d + 4.0 * k))
 
     def warn_if_stiff(self, model: Model, q: Any, dt: float) -> None:
