@@ -166,7 +166,9 @@ def test_other_integrators_follow_the_same_law(integrator: str) -> None:
     chosen = [SLIDES[k] for k in (1, 10, 18)]
     right = rest_by_law(chosen)
     far = np.linalg.norm(right, axis=1)
-    errors = [np.linalg.norm([rest(case, h, integrator) for case in chosen] - right, axis=1) / far for h in (1e-4, 4e-4)]
+    errors = [
+        np.linalg.norm([rest(case, h, integrator) for case in chosen] - right, axis=1) / far for h in (1e-4, 4e-4)
+    ]
     assert errors[0].max() < 1e-3
     np.testing.assert_allclose(errors[1] / errors[0], 4.0, rtol=0.2)
 

@@ -70,6 +70,23 @@ def test_a_deflection_from_elsewhere_acts_only_along_the_surface(law: str, norma
     assert np.array(step.memory) == pytest.approx(along, rel=1e-12, abs=1e-18)
 
 
+@pytest.mark.parametrize("law", SPRINGS)
+def test_the_deflection_that_is_left_gives_the_force_of_the_step(law: str) -> None:
+    """Integrators ask for forces with what is remembered after the step; where it begins they are those recorded."""
+    (K, D), model, rng = SPRINGS[law], particle(), np.random.default_rng(2)
+    (element,) = SpringDamper(law=law, stiffness=K, damping=D, friction=0.5).elements()
+    slipped = 0
+    for _ in range(40):
+        q, v, u = lifted(model, (0, 0, -1e-3)).tolist(), 0.1 * rng.normal(size=6), 1e-3 * rng.normal(size=3)
+        state = model, model.over_floats, q, [*v[:3], 0.0, 0.0, 0.0]
+        step = element.advance(Kinematics(*state), 1e-3, u.tolist())
+        push = element.forces(Kinematics(*state), step.memory)
+        recorded = step.records["contact_force"]
+        np.testing.assert_allclose([*push.bodies[1].linear], recorded, rtol=1e-12, atol=1e-12)
+        slipped += math.hypot(*recorded[:2]) > 0.4999 * recorded[2] > 0
+    assert 5 < slipped < 35
+
+
 @pytest.mark.parametrize("direction", [0, 2], ids=["along", "normal"])
 @pytest.mark.parametrize(("law", "K", "D"), [("linear", 1e4, 5.0), ("linear", 1e4, 500.0), ("hertz", 5e5, 5e3)])
 def test_steps_are_stable_up_to_the_longest_one(law: str, K: float, D: float, direction: int) -> None:

@@ -1,9 +1,9 @@
 """Soft contact: a spring and a damper at every point that is inside a surface, with a deflection that sticks and slips.
 
-Along the surface the force is f_t = -r (K u + D v_t), scaled back to the friction cone. With it, sticking, slipping and
-off the ground, the deflection obeys one equation, D r u̇ + K r u = -f_t (while it sticks that is u̇ = v_t). A step solves
-it by backward Euler, stable for any h K / D: a trial that sticks, u + h v_t, from which the force follows, and then what
-of it slips.
+Along the surface the force is f_t = -r (K u + D v_t), scaled back to the friction cone. With it the deflection obeys one
+equation, D r u̇ + K r u = -f_t: while the point sticks that is u̇ = v_t, and where nothing presses u̇ = -(K / D) u. A step
+solves it by backward Euler, stable for any h K / D: a trial that sticks, u + h v_t, then what of it slips. The deflection
+u⁺ that is left gives the same force f_t, so u⁺ is what the step remembers, and what its forces follow from.
 """
 
 from __future__ import annotations
@@ -41,22 +41,20 @@ class SoftContact(ForceElement):
         return 3 * len(model.contact_points) * len(self.ground.surfaces)
 
     def advance(self, at: Kinematics, h: Any, memory: Sequence[Any]) -> Advance:
-        V, met = at.velocity, self._candidates(at)
-        per_rate = 1.0 / (self.damping + h * self.stiffness)
-        fade, slip_share = self.damping * per_rate, h * per_rate
-        touched = []
+        V, met, touched = at.velocity, self._candidates(at), []
+        implicit = self.damping + h * self.stiffness
+        fade, yielding = self.damping / implicit, h / implicit
         for m, u in zip(met, _vectors(memory), strict=True):
             at.tree.mark()
-            off = Touched(Vector.zero(), u * fade, u * fade, 0.0)
-            touched.append(when(m.z < 0, partial(self._touching, m, V[m.body], u, h, slip_share), off))
-        forces, trial = [one.force for one in touched], [x for one in touched for x in one.trial]
-        at.once(("forces", id(self), id(trial)), lambda: (forces, trial))  # what `forces` is asked for first
-        records = contact_records(at, met, forces, [one.slip for one in touched])
-        return Advance([x for one in touched for x in one.deflection], records, trial)
+            off = Touched(Vector.zero(), u * fade, 0.0)
+            touched.append(when(m.z < 0, partial(self._touching, m, V[m.body], u, h, yielding), off))
+        forces, after = [one.force for one in touched], [x for one in touched for x in one.deflection]
+        at.once(("forces", id(self), id(after)), lambda: (forces, after))
+        return Advance(after, contact_records(at, met, forces, [one.slip for one in touched]))
 
     def forces(self, at: Kinematics, memory: Sequence[Any]) -> Push:
-        known = ("forces", id(self), id(memory))
-        forces, _ = at.once(known, lambda: (self._forces_at(at, memory), memory))
+        # where the step begins `advance` has them already; the memory is kept with them, so that its id stays its own
+        forces, _ = at.once(("forces", id(self), id(memory)), lambda: (self._forces_at(at, memory), memory))
         total: dict[int, Force] = {}
         for m, force in zip(self._candidates(at), forces, strict=True):
             f = m.force(force)
@@ -75,8 +73,8 @@ class SoftContact(ForceElement):
             forces.append(when(m.z < 0, lambda touching=touching: touching().force, Vector.zero()))
         return forces
 
-    def _touching(self, m: ContactCandidate, V: Motion, u: Vector, h: Any, slip_share: Any) -> Touched:
-        """A point that is inside, in a step of h that begins with the deflection u; `slip_share`: h / (D + h K)."""
+    def _touching(self, m: ContactCandidate, V: Motion, u: Vector, h: Any, yielding: Any) -> Touched:
+        """A point that is inside, in a step of h that begins with the deflection u; `yielding`: h / (D + h K)."""
         K, D = self.stiffness, self.damping
         n = m.frame.x
         velocity = m.X_0.E.transposed_times(V.linear + V.angular.cross(m.place))
@@ -92,11 +90,11 @@ class SoftContact(ForceElement):
         square, most = holding.dot(holding), m.friction * pressing
         slips = square > most * most
         share = where(slips, most / sqrt(where(slips, square, 1.0)), 1.0)
-        after = trial - holding * ((1.0 - share) * slip_share)
+        after = trial - holding * ((1.0 - share) * yielding)
         force = n * pressing - holding * share
         if self.law == "hertz":
             force = force * sqrt(maximum(-m.z, 0.0))
-        return Touched(force, trial, after, sqrt(along.dot(along)))
+        return Touched(force, after, sqrt(along.dot(along)))
 
 
 def _vectors(numbers: Sequence[Any]) -> list[Vector]:
@@ -105,10 +103,8 @@ def _vectors(numbers: Sequence[Any]) -> list[Vector]:
 
 @dataclass(frozen=True)
 class Touched:
-    """A candidate in a step: force in the world's axes [N], the deflection [m] that it acts with, the one after the
-    step, and the speed of slip [m/s]."""
+    """A candidate in a step: force in the world's axes [N], deflection after it [m], speed of slip [m/s]."""
 
     force: Vector
-    trial: Vector
     deflection: Vector
     slip: Any

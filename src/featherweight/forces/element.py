@@ -27,12 +27,10 @@ class Push:
 
 @dataclass(frozen=True)
 class Advance:
-    """What an element remembers after a step, and what is recorded of it, by name. `during`: what `forces` is given in
-    this step, if that is something else."""
+    """What an element remembers after a step, and what is recorded of it, by name."""
 
     memory: list[Any] = field(default_factory=list)
     records: Mapping[str, list[Any]] = field(default_factory=dict)
-    during: list[Any] | None = None
 
 
 class ForceElement:

@@ -81,8 +81,7 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
         elements = [
             _advanced(element, at, h, own) for element, own in zip(parts.elements, memory.elements, strict=True)
         ]
-        during = [element.memory if element.during is None else element.during for element in elements]
-        pushing = _Pushing(parts.elements, at, during)
+        pushing = _Pushing(parts.elements, at, [element.memory for element in elements])
 
     # the integrator's motion without impulses; dry friction that is a constraint is left to that
     begin = Situation(model, tree, q, v, h, False, at)
