@@ -1,9 +1,9 @@
 """Soft contact: a spring and a damper at every point that is inside a surface, with a deflection that sticks and slips.
 
-Along the surface the force is f_t = -r (K u + D v_t), scaled back to the friction cone. With it the deflection obeys one
-equation, D r u̇ + K r u = -f_t: while the point sticks that is u̇ = v_t, and where nothing presses u̇ = -(K / D) u. A step
-solves it by backward Euler, stable for any h K / D: a trial that sticks, u + h v_t, then what of it slips. The deflection
-u⁺ that is left gives the same force f_t, so u⁺ is what the step remembers, and what its forces follow from.
+Along the surface the force is f_t = -r (K u + D v_t), scaled back to the friction cone. With it the deflection obeys
+one equation, D r u̇ + K r u = -f_t: while the point sticks that is u̇ = v_t, and where nothing presses u̇ = -(K / D) u.
+A step solves it by backward Euler, stable for any h K / D: a trial that sticks, u + h v_t, then what of it slips. With
+the deflection u⁺ that is left the same force follows, so a step remembers u⁺ alone.
 """
 
 from __future__ import annotations
@@ -69,9 +69,11 @@ class SoftContact(ForceElement):
         V, forces = at.velocity, []
         for m, u in zip(self._candidates(at), _vectors(memory), strict=True):
             at.tree.mark()
-            touching = partial(self._touching, m, V[m.body], u, 0.0, 0.0)
-            forces.append(when(m.z < 0, lambda touching=touching: touching().force, Vector.zero()))
+            forces.append(when(m.z < 0, partial(self._force, m, V[m.body], u), Vector.zero()))
         return forces
+
+    def _force(self, m: ContactCandidate, V: Motion, u: Vector) -> Vector:
+        return self._touching(m, V, u, 0.0, 0.0).force
 
     def _touching(self, m: ContactCandidate, V: Motion, u: Vector, h: Any, yielding: Any) -> Touched:
         """A point that is inside, in a step of h that begins with the deflection u; `yielding`: h / (D + h K)."""

@@ -30,9 +30,9 @@ class SpringDamper(ContactModel):
     f_t = -r (K u + D v_t). Where that is more than μ f_n the point slips: f_t is scaled back to μ f_n, and
     u̇ = -(f_t + K r u) / (D r). Where f_n = 0, and off the ground, u̇ = -(K / D) u.
 
-    A step of h takes f_t with u + h v_t, and leaves u⁺ = u + h v_t if the point sticks, (u - h f_t / (D r)) / (1 + h K / D)
-    if it slips, u / (1 + h K / D) off the ground: stable for any h K / D. u is a vector in the world, and only its part
-    along the surface acts. In integrators with several stages, too, u moves once a step: of first order in h.
+    A step of h takes f_t with u + h v_t. It leaves u⁺ = u + h v_t where the point sticks, u / (1 + h K / D) off the
+    ground, and (u - h f_t / (D r)) / (1 + h K / D) where it slips: stable for any h K / D. u is a vector in the world;
+    its part along the surface acts. With every integrator u moves once a step, so friction is of first order in h.
 
     Args:
         law: "linear" or "hertz".
