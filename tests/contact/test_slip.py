@@ -154,7 +154,7 @@ def test_what_slides_stops_where_the_law_says() -> None:
 
 
 def test_the_published_parameters_have_their_known_distances() -> None:
-    """1 kg under 20 N with μ = 0.5, from 0.3 m/s: 3.945 mm by the law, 3.930 and 3.799 mm in long steps (THEORY §12)."""
+    """1 kg under 20 N with μ = 0.5, from 0.3 m/s: 3.945 mm by the law, 3.930 and 3.799 mm in long steps (THEORY 12)."""
     case = ("hertz", 5e5, 5e3, 0.5, 1.0, 0.3, 0.0, 0.0)
     assert 1e3 * rest_by_law([case])[0, 0] == pytest.approx(3.945, abs=5e-4)
     assert [1e3 * rest(case, h)[0] for h in (1e-4, 1e-3)] == pytest.approx([3.930, 3.799], abs=5e-4)

@@ -1,0 +1,1 @@
+"""Experiments: what the sources of this library describe, run and measured, one file each."""
