@@ -1,18 +1,21 @@
-"""Springs and dampers beside impulses: the Mini Cheetah with 16 points at 1 ms, standing, dropped from 0.5 m, pushed.
+"""Springs and dampers beside impulses: the Mini Cheetah with 16 points, standing, dropped from 0.5 m, pushed, trotting.
 
-Foot slip and bounce of both, as numbers in benchmarks/results/ and as a picture in docs/pictures/contact.svg.
+Foot slip and bounce of both, as numbers in benchmarks/results/ and as a picture in docs/pictures/contact.svg; the trot
+in place by `featherweight.experiments.trot`, with what its source says of it.
 """
 
 from __future__ import annotations
 
 import datetime
 import json
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import featherweight as fw
+from featherweight.experiments.trot import TrotExperiment, trot
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 2.0
@@ -101,18 +104,33 @@ def picture(results: dict[str, dict[str, Any]]) -> str:
     )
 
 
+def figures(result: TrotExperiment) -> dict[str, Any]:
+    """A trot in numbers, and its source sentence by sentence."""
+    names = ("slip", "landing_slip", "turning", "peak_force", "jolts")
+    grounds = [getattr(result, field.name) for field in fields(result)]
+    return {
+        "grounds": {one.label: {name: getattr(one, name) for name in names} for one in grounds},
+        "statements": [asdict(statement) for statement in result.statements],
+    }
+
+
 def main() -> None:
     results = {case: {name: run(case, *how) for name, how in MODELS.items()} for case in ("stand", "drop", "push")}
     (ROOT / "docs/pictures/contact.svg").write_text(picture(results))
     for models in results.values():
         for r in models.values():
             del r["curve"]
+    trotted = figures(trot())
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     path = ROOT / "benchmarks/results" / f"{date[:10]}-side-by-side.json"
-    path.write_text(json.dumps({"date": date, "seconds": SECONDS, "cases": results}, indent=1) + "\n")
-    for case, models in results.items():
+    found = {"date": date, "seconds": SECONDS, "cases": results, "trot": trotted}
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    for case, models in {**results, "trot": trotted["grounds"]}.items():
         for name, r in models.items():
             print(f"{case:6} {name:20} " + ", ".join(f"{k} {v:.3g}" for k, v in r.items()))
+    for one in trotted["statements"]:
+        says = "holds" if one["holds"] else "DOES NOT HOLD"
+        print(f"{says}: {one['text']}: {one['springs']:.2g} and {one['impulses']:.2g} {one['unit']}")
 
 
 if __name__ == "__main__":
