@@ -106,7 +106,7 @@ def picture(results: dict[str, dict[str, Any]]) -> str:
 
 def figures(result: TrotExperiment) -> dict[str, Any]:
     """A trot in numbers, and its source sentence by sentence."""
-    names = ("slip", "landing_slip", "turning", "peak_force", "jolts")
+    names = ("slip", "landing_slip", "cone_slip", "turning", "peak_force", "jolts")
     grounds = [getattr(result, field.name) for field in fields(result)]
     return {
         "grounds": {one.label: {name: getattr(one, name) for name in names} for one in grounds},

@@ -174,7 +174,7 @@ def test_a_start_has_its_lowest_point_at_the_height_that_was_asked_for(name: str
 def test_springs_get_a_step_that_is_stable(tmp_path: Path) -> None:
     result = run("simulate", "mini_cheetah", "--contact", "spring", "--duration", 0.05, "--json")
     assert result.returncode == 0
-    assert "dt is 0.00025 s: steps with these springs are stable up to 0.00037 s" in " ".join(result.stderr.split())
+    assert "dt is 0.00025 s: steps with these springs are stable up to 0.00071 s" in " ".join(result.stderr.split())
     assert json.loads(result.stdout)["status"] == "OK"
 
 

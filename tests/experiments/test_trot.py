@@ -35,6 +35,7 @@ def test_steps_that_are_short_enough_end_most_of_it(result: TrotExperiment) -> N
     fine, coarse = result.fine_springs, result.springs
     assert fine.slip < coarse.slip / 5
     assert fine.turning < coarse.turning / 10
+    assert fine.cone_slip < 0.2 < coarse.cone_slip  # springs that hold give way
     assert fine.jolts < result.impulses.jolts < coarse.jolts
     assert fine.peak_force < coarse.peak_force < result.impulses.peak_force
 
@@ -44,7 +45,7 @@ def test_the_figures_are_what_they_are_called(result: TrotExperiment, name: str)
     """Step by step."""
     one: Trot = getattr(result, name)
     run, dt, peak, angles = one.run, float(one.run.t[1]), 0.0, []
-    ways, landing = dict.fromkeys(FEET, 0.0), 0.0
+    ways, landing, on_cone = dict.fromkeys(FEET, 0.0), 0.0, 0.0
     names = [point.name for point in run.model.contact_points]
     for foot in FEET:
         last, before, landed = -math.inf, None, 0
@@ -57,6 +58,7 @@ def test_the_figures_are_what_they_are_called(result: TrotExperiment, name: str)
                     way = run.contact_slip[s, names.index(foot)] * dt
                     ways[foot] += way
                     landing += way if (s - landed) * dt < 0.02 - 1e-9 else 0.0
+                    on_cone += way if math.hypot(*force[:2]) > 0.8 * 0.999 * force[2] else 0.0
                     peak = max(peak, size)
                     if before is not None:
                         cosine = sum(a * b for a, b in zip(force, before, strict=True)) / size / math.hypot(*before)
@@ -64,6 +66,7 @@ def test_the_figures_are_what_they_are_called(result: TrotExperiment, name: str)
             before = force if size > 0 and s * dt >= 2.0 - 1e-9 else None
     assert one.slip == pytest.approx(max(ways.values()) / (SECONDS - 2.0), rel=1e-9)
     assert one.landing_slip == pytest.approx(landing / sum(ways.values()), rel=1e-3, abs=1e-6)
+    assert one.cone_slip == pytest.approx(on_cone / sum(ways.values()), rel=1e-9)
     assert one.peak_force == pytest.approx(peak, rel=1e-12)
     assert one.turning == pytest.approx(sum(angles) / len(angles) / (1e3 * dt), rel=1e-9)
     z = run.q[:: round(1e-3 / dt), 2][2000:]

@@ -99,7 +99,7 @@ def _contact(name: str, friction: float, robot: Model) -> ContactModel | None:
 
 
 def _step(given: float | None, touching: ContactModel | None, robot: Model, q: np.ndarray) -> float:
-    """The length of a step: what was given if it is stable, or a fraction of the usual one that is."""
+    """The length of a step: what was given if it is stable, or a half, a quarter … of the usual one that is."""
     if not isinstance(touching, fw.contact.SpringDamper) or not robot.contact_points:
         return DT if given is None else given
     longest = touching.stable_dt(robot, q)
@@ -110,7 +110,7 @@ def _step(given: float | None, touching: ContactModel | None, robot: Model, q: n
                 "leave it out, or choose --contact impulse"
             )
         return given
-    parts = max(1, math.ceil(DT / (MARGIN * longest)))
+    parts = 2 ** max(0, math.ceil(math.log2(DT / (MARGIN * longest))))
     if parts > 1:
         err.print(f"dt is {DT / parts:g} s: steps with these springs are stable up to {longest:.2g} s", soft_wrap=True)
     return DT / parts

@@ -30,6 +30,7 @@ class Trot:
         run: every step of it, from the start.
         slip: the way that the worst foot slides while it presses, a second [m/s].
         landing_slip: the part of the slip of all feet that falls on the first 20 ms of a stance, 0 to 1.
+        cone_slip: the part of it with a force at the limit of friction; what is left is the give of springs that hold.
         turning: how fast the contact force of a foot changes its direction, on average [deg/ms].
         peak_force: the largest contact force of a foot [N].
         jolts: root mean square of the trunk's vertical acceleration [m/s²].
@@ -39,6 +40,7 @@ class Trot:
     run: Trajectory
     slip: float
     landing_slip: float
+    cone_slip: float
     turning: float
     peak_force: float
     jolts: float
@@ -93,10 +95,6 @@ def trot(seconds: float = 10.0, *, friction: float = 0.8) -> TrotExperiment:
     Springs have K = 5e5 N/m^1.5 and D = 5e3 N s/m^1.5, those of the published simulator. Its step of 1 ms is too long
     for them, which is what the source sees; steps of 0.25 ms are not.
     """
-    if not isinstance(seconds, (int, float)) or not SETTLED + 0.5 <= seconds < np.inf:
-        raise ValueError(
-            f"seconds: expected {SETTLED + 0.5:g} or more, got {seconds!r}: {SETTLED:g} s are not measured"
-        )
     return TrotExperiment(
         springs=trot_on("spring", 1e-3, seconds, friction=friction),
         impulses=trot_on("impulse", 1e-3, seconds, friction=friction),
@@ -106,14 +104,18 @@ def trot(seconds: float = 10.0, *, friction: float = 0.8) -> TrotExperiment:
 
 def trot_on(contact: str, dt: float, seconds: float, *, friction: float = 0.8) -> Trot:
     """One of them: on "spring" or "impulse", in steps of dt [s]."""
+    if not isinstance(seconds, (int, float)) or not SETTLED + 0.5 <= seconds < np.inf:
+        raise ValueError(
+            f"seconds: expected {SETTLED + 0.5:g} or more, got {seconds!r}: {SETTLED:g} s are not measured"
+        )
     scene = replace(scenes.trot(contact=contact, friction=friction), dt=dt)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*is too long for")  # the source's is
         run = simulate(scene.model, scene.q, scene.v, duration=seconds, **scene.means)
-    return _measured(f"{contact}s, {1e3 * dt:g} ms", run)
+    return _measured(f"{contact}s, {1e3 * dt:g} ms", run, friction)
 
 
-def _measured(label: str, run: Trajectory) -> Trot:
+def _measured(label: str, run: Trajectory, friction: float) -> Trot:
     names = [point.name for point in run.model.contact_points]  # type: ignore[union-attr]
     feet = [names.index(foot) for foot in FEET]
     dt = float(run.t[1])
@@ -123,15 +125,19 @@ def _measured(label: str, run: Trajectory) -> Trot:
     presses = size > 0
     slid = np.where(presses & late[:, None], slid, 0.0)
     landing = np.stack([_since_landing(own, dt) < LANDING for own in presses.T], axis=-1)
-    height = run.q[:, 2][run.t >= SETTLED][:: max(1, round(1e-3 / dt))]
+    at_limit = np.linalg.norm(force[..., :2], axis=-1) > 0.999 * friction * force[..., 2]
+    whole = max(float(slid.sum()), 1e-300)
+    every = max(1, round(1e-3 / dt))  # accelerations of a millisecond, in shorter steps too
+    height = run.q[run.t >= SETTLED, 2][::every]
     return Trot(
         label,
         run,
         slip=float(slid.sum(axis=0).max() / (late.sum() * dt)),
-        landing_slip=float(slid[landing].sum() / max(slid.sum(), 1e-300)),
+        landing_slip=float(slid[landing].sum()) / whole,
+        cone_slip=float(slid[at_limit].sum()) / whole,
         turning=float(_angles(force[late], size[late]).mean() / (1e3 * dt)),
         peak_force=float(size[late].max()),
-        jolts=float(np.sqrt(np.mean(np.square(np.diff(height, 2) / 1e-6)))),
+        jolts=float(np.sqrt(np.mean(np.square(np.diff(height, 2) / (every * dt) ** 2)))),
     )
 
 
