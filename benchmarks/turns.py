@@ -1,9 +1,9 @@
 """This version and another one in turns, on one machine: is anything slower?
 
-    python benchmarks/turns.py OTHER/src [--rounds 5]
+    python benchmarks/turns.py OTHER/src [--rounds 5] [--only springs]
 
 The other version is a checkout of this repository. Each round starts a process for either one, one after the other, one
-thread each; what counts is the median of the ratios. Raw data goes to benchmarks/results/.
+thread each; what counts is the median of the ratios. Raw data of all cases goes to benchmarks/results/.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def best(function: Callable[[], Any], calls: int, rounds: int = 7) -> float:
     return min(times)
 
 
-def measured() -> dict[str, float]:
-    """Seconds of each case, by the version that is imported."""
+def measured(only: str) -> dict[str, float]:
+    """Seconds of each case with this text in its name, by the version that is imported."""
     sys.path[:0] = [str(HERE.parent / "tests")]
     import numpy as np
 
@@ -54,14 +54,19 @@ def measured() -> dict[str, float]:
     logging.disable(logging.CRITICAL)
     fw.threads(1)
     rng, found = np.random.default_rng(0), {}
+
+    def note(case: str, function: Callable[[], Any], calls: int, rounds: int = 7) -> None:
+        if only in case:
+            found[case] = best(function, calls, rounds)
+
     for name in ROBOTS:
         model = fw.load(robots_folder() / FILES[name], base="free", policy="warn")
         q = np.stack([model.random(rng) for _ in range(BATCH)])
         v, a = rng.normal(size=(2, BATCH, model.nv))
         for function, arguments in (("forward_dynamics", (v, a)), ("inverse_dynamics", (v, a)), ("mass_matrix", ())):
             call, one = getattr(fw, function), [x[0] for x in arguments]
-            found[f"{name} {function} one"] = best(partial(call, model, q[0], *one), 3000)
-            found[f"{name} {function} batch"] = best(partial(call, model, q, *arguments), 6)
+            note(f"{name} {function} one", partial(call, model, q[0], *one), 3000)
+            note(f"{name} {function} batch", partial(call, model, q, *arguments), 6)
     cheetah = fw.robots.mini_cheetah()
     q = np.tile(cheetah.neutral(), (BATCH, 1))
     q[:, 2] = np.linspace(0.25, 0.3, BATCH)
@@ -76,7 +81,7 @@ def measured() -> dict[str, float]:
         for many, rows, steps in (("one", 0, 5000), ("batch", slice(None), 50)):
             start = q[rows], v[rows]
             run = partial(fw.rollout, cheetah, *start, steps=steps, record_every=steps, **options)
-            found[f"cheetah {name} {many}"] = best(run, 1, 5)
+            note(f"cheetah {name} {many}", run, 1, 5)
     return found
 
 
@@ -84,9 +89,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", nargs="?", help="the src folder of another checkout")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", help="cases whose name contains this text; no file is written")
     arguments = parser.parse_args()
     if arguments.other is None:
-        print(json.dumps(measured()))
+        print(json.dumps(measured(arguments.only)))
         return
     sources = {"other": arguments.other, "this": str(HERE.parent / "src")}
     times: dict[str, dict[str, list[float]]] = {}
@@ -94,7 +100,8 @@ def main() -> None:
         for _ in range(arguments.rounds):
             for name, source in sources.items():
                 environment = {**os.environ, "PYTHONPATH": source, "FEATHERWEIGHT_CACHE": f"{folder}/{name}"}
-                run = subprocess.run([sys.executable, __file__], env=environment, stdout=subprocess.PIPE, check=True)
+                command = [sys.executable, __file__, "--only", arguments.only]
+                run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
                 for case, seconds in json.loads(run.stdout.splitlines()[-1]).items():
                     times.setdefault(case, {}).setdefault(name, []).append(seconds)
     table = {}
@@ -103,8 +110,9 @@ def main() -> None:
         table[case] = {"other_us": 1e6 * min(own["other"]), "this_us": 1e6 * min(own["this"]), "ratio": ratio}
         print(f"{case:40s} {table[case]['other_us']:10.2f} us {table[case]['this_us']:10.2f} us  {ratio:.3f}")
     print(f"median {statistics.median(row['ratio'] for row in table.values()):.3f}")
-    path = HERE / "results" / f"{datetime.date.today()}-turns.json"
-    path.write_text(json.dumps(table, indent=1) + "\n")
+    if not arguments.only:
+        path = HERE / "results" / f"{datetime.date.today()}-turns.json"
+        path.write_text(json.dumps(table, indent=1) + "\n")
 
 
 if __name__ == "__main__":
