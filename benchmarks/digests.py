@@ -1,7 +1,7 @@
 """The same bits as before: every public function, integrator and contact model, on many robots.
 
     make digests                    compare with benchmarks/results/digests.json
-    python benchmarks/digests.py --record    write that file anew
+    python benchmarks/digests.py --record    write that file anew, or with --only what is chosen
 
 A rebuilding of the inside must not change a result. Of each result a digest of its bytes is kept, and four projections
 on fixed random vectors: where bits differ, these tell by how much. Runs are three steps from states that are drawn
@@ -251,7 +251,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="cases whose name contains this text")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # states here begin beyond limits, and steps are long for springs
-    before: dict[str, Result] = {} if arguments.record else json.loads(FILE.read_text())
+    anew = arguments.record and not arguments.only
+    before: dict[str, Result] = {} if anew else json.loads(FILE.read_text())
     found: dict[str, Result] = {}
     same, near, far = 0, [], []
     for key, result in results(arguments.only):
@@ -267,7 +268,8 @@ def main() -> None:
             (near if away <= CLOSE else far).append((away, key))
             print(f"{'differs' if away <= CLOSE else 'WRONG'}: {key}: {away:.1e}", flush=True)
     if arguments.record:
-        FILE.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(r)}' for k, r in found.items()) + "\n}\n")
+        rows = (f'"{k}": {json.dumps(r)}' for k, r in {**before, **found}.items())
+        FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n")
         print(f"{len(found)} results recorded in {FILE.name}")
         return
     lost = [key for key in before if arguments.only in key and key not in found]
