@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import platform
 import time
 from pathlib import Path
@@ -204,6 +205,7 @@ def main() -> None:
     (ROOT / "docs/pictures/trot.svg").write_text(picture(runs))
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     here = {"cpu": host().cpu, "lanes": host().width, "threads": fw.thread_count(), "python": platform.python_version()}
+    here["load"] = os.getloadavg()[0]  # times are worth something below 1
     results: dict[str, Any] = {"date": date, "machine": here}
     results["trot"] = {**figures, **pushes()}
     results["randomised"] = {f"dry friction {f:g} N m": randomised(f) for f in (0.2, 0.0)}
