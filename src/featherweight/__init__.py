@@ -54,7 +54,7 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
     from featherweight import scenes as scenes
     from featherweight import viewer as viewer
     from featherweight.io import lint, load, loads, save_urdf
-    from featherweight.simulation import Status, Trajectory, compiled, rollout, simulate
+    from featherweight.simulation import Status, Stepper, Trajectory, compiled, rollout, simulate
     from featherweight.simulation import actuators as actuators
 
 __version__ = "0.1.0"
@@ -72,6 +72,7 @@ __all__ = [
     "Rotor",
     "SimulationError",
     "Status",
+    "Stepper",
     "Trajectory",
     "bias_force",
     "body_acceleration",
@@ -143,7 +144,7 @@ def __getattr__(name: str) -> _typing.Any:
         from featherweight import io
 
         return getattr(io, name)
-    if name in ("Status", "Trajectory", "compiled", "rollout", "simulate"):
+    if name in ("Status", "Stepper", "Trajectory", "compiled", "rollout", "simulate"):
         from featherweight import simulation
 
         return getattr(simulation, name)

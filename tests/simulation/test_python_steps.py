@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.runtime.loop import Stepper
+from featherweight.compiler.runtime.loop import SingleSteps
 from featherweight.simulation import python_run
 
 DT = 1e-3
@@ -16,9 +16,9 @@ DT = 1e-3
 def way(request, monkeypatch) -> str:
     """With the builtin function, and as where there is none."""
     if request.param == "ctypes":
-        init = Stepper.__init__
+        init = SingleSteps.__init__
         monkeypatch.setattr(
-            Stepper, "__init__", lambda self, *given: (init(self, *given), setattr(self, "from_python", None))[0]
+            SingleSteps, "__init__", lambda self, *given: (init(self, *given), setattr(self, "from_python", None))[0]
         )
     return request.param
 

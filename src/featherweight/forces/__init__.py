@@ -2,5 +2,6 @@
 
 from featherweight.forces.element import Advance, ForceElement, Push, with_damping
 from featherweight.forces.kinematics import Kinematics
+from featherweight.forces.wrenches import Wrenches
 
-__all__ = ["Advance", "ForceElement", "Kinematics", "Push", "with_damping"]
+__all__ = ["Advance", "ForceElement", "Kinematics", "Push", "Wrenches", "with_damping"]

@@ -32,17 +32,21 @@ class Parameter:
     shape: tuple[int, ...]
     default: np.ndarray
 
+    @property
+    def not_negative(self) -> bool:
+        """Must it be 0 or more?"""
+        return self.name.rpartition(".")[2] in NOT_NEGATIVE
+
     def check(self, values: np.ndarray) -> None:
         """Raise ValueError for values (…, *shape) that no model could be built with."""
         if not values.size:
             return
-        what = self.name.rpartition(".")[2]
-        least = 0.0 if what in NOT_NEGATIVE else -LARGEST
+        least = 0.0 if self.not_negative else -LARGEST
         low, high = (values.min(), values.max()) if values.size > 1 else (values.item(), values.item())
         if not (least <= low and high <= LARGEST):  # also if one is NaN
-            expected = "0 or more" if what in NOT_NEGATIVE else "finite"
+            expected = "0 or more" if self.not_negative else "finite"
             self._refuse(values, ~((values >= least) & (values <= LARGEST)), f"numbers, {expected}, up to {LARGEST:g}")
-        if what == "moment":
+        if self.name.endswith(".moment"):
             skew = values - np.swapaxes(values, -1, -2)
             if skew.any():
                 size = np.abs(values).max(axis=(-1, -2), keepdims=True, initial=1e-12)

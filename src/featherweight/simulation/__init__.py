@@ -3,6 +3,7 @@
 from featherweight.simulation.control import Compiled, compiled
 from featherweight.simulation.running import rollout, simulate
 from featherweight.simulation.status import Status
+from featherweight.simulation.stepper import Stepper
 from featherweight.simulation.trajectory import Trajectory
 
-__all__ = ["Compiled", "Status", "Trajectory", "compiled", "rollout", "simulate"]
+__all__ = ["Compiled", "Status", "Stepper", "Trajectory", "compiled", "rollout", "simulate"]

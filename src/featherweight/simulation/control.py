@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from featherweight.errors import SimulationError
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -57,6 +59,30 @@ def compiled(function: Callable[..., Any], *, state: ArrayLike = (), parameters:
     if not callable(function):
         raise TypeError(f"function: expected a controller f(t, q, v, x, p), got {type(function).__name__}")
     return Compiled(function, _numbers("state", state), _numbers("parameters", parameters))
+
+
+def as_forces(forces: Any, shape: tuple[int, ...], when: str) -> np.ndarray:
+    """What a Python controller returned, as a plain array of this shape; SimulationError if it is none."""
+    try:
+        array = np.asarray(forces)
+        if (
+            not np.can_cast(array.dtype, np.dtype(float), "same_kind")
+            or array.dtype == bool
+            or array.shape[-1:] != shape[-1:]
+            or isinstance(forces, np.ma.MaskedArray)
+        ):
+            raise TypeError
+        return np.array(np.broadcast_to(array, shape), dtype=float, order="C")
+    except (TypeError, ValueError):
+        what = type(forces).__name__
+        if isinstance(forces, np.ndarray):
+            what = f"shape {forces.shape}" + ("" if forces.dtype == np.dtype(float) else f" of {forces.dtype}")
+        raise SimulationError(f"the controller returned {what} {when}; expected {shape}") from None
+
+
+def raised(error: Exception, when: str) -> SimulationError:
+    """A Python controller raised."""
+    return SimulationError(f"the controller raised {type(error).__name__} {when}: {error}")
 
 
 def _flat(name: str, values: Any) -> list[Any]:

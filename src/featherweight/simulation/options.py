@@ -37,6 +37,7 @@ class StepOptions:
     watched: bool = False  # limits of joints do not act, but it is written down when one is passed
     forces: tuple[ForceElement, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    wrenches: bool = False  # on bodies are given, too
 
     def over(self, scalars: Iterable[Any], tables: Iterable[Any] = ()) -> StepOptions:
         """The same over other scalars, in place of the numbers and tables that are inputs."""
@@ -68,6 +69,7 @@ class StepOptions:
             self.limits, self.watched,
             tuple(_over(element, ForceElement, numbers) for element in self.forces),
             tuple(_over(constraint, Constraint, numbers) for constraint in self.constraints),
+            self.wrenches,
         )  # fmt: skip
 
     @cached_property
@@ -88,7 +90,7 @@ class StepOptions:
         shape, control = self._structure[0], self.control
         traced = control and (control.function, control.state.shape[-1:], control.parameters.shape[-1:])
         parts = shape.integrator, shape.actuators, shape.contact, shape.forces, shape.constraints
-        return identity(self.given, *parts, self.limits, self.watched, traced, len(self.numbers))
+        return identity(self.given, *parts, self.limits, self.watched, self.wrenches, traced, len(self.numbers))
 
     def records(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Shapes of what is recorded in a step, by name: forces; of contact, force, slip, depth, and (turns, residual)
@@ -109,7 +111,7 @@ def same_as_before(options: StepOptions) -> StepOptions:
     if options.control is not None:  # it may hold a robot
         return options
     objects = (options.integrator, options.actuators, options.contact, *options.forces, *options.constraints)
-    flags = options.given, options.limits, options.watched, len(options.forces)
+    flags = options.given, options.limits, options.watched, options.wrenches, len(options.forces)
     key = (*flags, *map(id, objects))  # which stay what they are as long as they are kept here
     known = _recent.get(key)
     if known is None and options.identity.settled and not options.identity.foreign:

@@ -33,6 +33,7 @@ from featherweight.simulation.step import step_loop
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
 MOST_STEPS = 10_000_000_000
 _NAMED = {name: method() for name, method in NAMES.items()}
+RECORDED = ("first", "last", "mean")  # of the steps in an interval
 LONGEST = 1e100  # [s]; squares of it, and of 1 / LONGEST, are still numbers
 
 
@@ -49,10 +50,12 @@ class Problem:
     records: dict[str, tuple[int, ...]]  # shapes of what is recorded in a step, by name
     control: Control | None  # called from Python
     carry: tuple[np.ndarray, ...]  # at the beginning: q, v, clock, and the controller's state; (count, n); not ours
-    given: tuple[np.ndarray, ...]  # forces for each step, (count, steps, nv)
+    given: tuple[np.ndarray, ...]  # for each step: forces (count, steps, nv), wrenches (count, steps, 6 (nb + 1))
     constants: tuple[np.ndarray, ...]  # (count or 1, n)
     ground: tuple[Surface, ...]  # the surfaces that are there
     parameters: dict[str, np.ndarray]  # constants that were given, by name, (…, *shape)
+    record: str = "first"  # which step of an interval is recorded: "first", "last", or the "mean" of all
+    began: np.ndarray | None = None  # steps that each robot had made before, (count,)
 
     @property
     def count(self) -> int:
@@ -63,6 +66,13 @@ class Problem:
     def samples(self) -> int:
         """Number of states that are kept, without the first."""
         return self.steps // self.every
+
+    def time(self, k: int) -> Any:
+        """When step k begins [s]; of each robot, where their clocks differ."""
+        if self.began is None:
+            return k * self.dt
+        steps = self.began + k
+        return float(steps[0]) * self.dt if (steps == steps[:1]).all() else steps.reshape(self.batch) * self.dt
 
     def facts(self) -> dict[str, Any]:
         """What a run must have in common with another to go on with it."""
@@ -76,23 +86,28 @@ class Problem:
             "steps": self.steps,
             "dt": self.dt,
             "record_every": self.every,
+            "record": self.record,
             "inputs": digest.hexdigest(),
         }
 
 
 def problem(
     model: Any, q: Any, v: Any, steps: Any, dt: Any, every: Any, parameters: Mapping[str, Any] | None, tau: Any,
-    step_arguments: Mapping[str, Any],
+    f_ext: Any, record: Any, step_arguments: Mapping[str, Any],
 ) -> Problem:  # fmt: skip
     """Check everything; ValueError or TypeError that names the argument. `step_arguments`: those of `rollout` that
     say what moves the robot."""
     _check_steps(model, steps, dt, every)
-    model.need_numbers("simulation")
-    options = _options(model, tau, **step_arguments)
+    check_record(record)
+    if tau is not None and step_arguments["control"] is not None:
+        raise ValueError("tau, control: expected one of them, got both")
+    options = step_options(model, tau is not None, f_ext is not None, **step_arguments)
     own = options.control
     arrays = {"q": (as_array("q", q, (model.nq,), "nq"), 1), "v": (as_array("v", v, (model.nv,), "nv"), 1)}
     if tau is not None:
         arrays["tau"] = as_array("tau", tau, (steps, model.nv), "steps, nv"), 2
+    if f_ext is not None:
+        arrays["f_ext"] = _wrenches(model, steps, f_ext), 2
     if own is not None:
         arrays |= {"control: state": (own.state, 1), "control: parameters": (own.parameters, 1)}
     declared, values = list(model.parameters.values()), parameter_values(model, parameters)
@@ -106,28 +121,53 @@ def problem(
         return own if len(own) == count else np.ascontiguousarray(np.broadcast_to(own, (count, *own.shape[1:])))
 
     loop = step_loop(model, options)
-    carry = [*_begin(model, all_rows("q"), all_rows("v")), *_memories(loop, count)]
-    constants = [np.full((1, 1), float(dt)), *(rows[p.name].reshape(len(rows[p.name]), -1) for p in declared)]
-    if options.numbers:
-        constants.append(np.array([options.numbers], dtype=float))
-    constants += [table[None] for table in options.tables]
-    if own is not None:
-        carry.append(all_rows("control: state"))
-        constants.append(rows["control: parameters"])
-    _warn(model, options, dt, carry[0], parameters, step_arguments["limits"])
+    state = None if own is None else all_rows("control: state")
+    carry = first_carry(model, loop, all_rows("q"), all_rows("v"), state)
+    constants = constants_for(options, dt, [rows[p.name] for p in declared], rows.get("control: parameters"))
+    warn(model, options, dt, carry[0], parameters, step_arguments["limits"])
     return Problem(
         model, float(dt), int(steps), int(every), batch, loop, options.records(model),
-        step_arguments["control"] if own is None else None, tuple(carry), (all_rows("tau"),) if tau is not None else (),
+        step_arguments["control"] if own is None else None, tuple(carry),
+        tuple(all_rows(name) for name in ("tau", "f_ext") if name in rows),
         tuple(constants), () if options.contact is None else options.contact.surfaces,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
+        record,
     )  # fmt: skip
 
 
-def _options(
-    model: Model, tau: Any, control: Any, contact: Any, integrator: Any, actuators: Any, limits: Any, forces: Any,
-    constraints: Any,
+def first_carry(model: Model, loop: Loop, q: np.ndarray, v: np.ndarray, x: np.ndarray | None) -> list[np.ndarray]:
+    """What the first step is handed, rows of robots: q, v, clock, memories, and a controller's state x."""
+    count, others = len(q), [a for a in loop.carry if a.name not in ("q", "v", "clock", "x")]
+    memories = [np.full((count, *a.shape), -1.0 if a.name == "passed" else 0.0) for a in others]
+    return [*_begin(model, q, v), *memories, *([] if x is None else [x])]
+
+
+def constants_for(
+    options: StepOptions, dt: float, parameters: Sequence[np.ndarray], p: np.ndarray | None
+) -> list[np.ndarray]:
+    """What holds for all steps, as rows, one for all robots or one for each: see `constants_of`."""
+    constants = [np.full((1, 1), float(dt)), *(values.reshape(len(values), -1) for values in parameters)]
+    if options.numbers:
+        constants.append(np.array([options.numbers], dtype=float))
+    constants += [table[None] for table in options.tables]
+    return constants if p is None else [*constants, p]
+
+
+def _wrenches(model: Model, steps: int, f_ext: Any) -> np.ndarray:
+    """(…, steps, 6 (nb + 1)) of wrenches on the bodies: (nb + 1, 6) for all steps, or (…, steps, nb + 1, 6)."""
+    array = as_array("f_ext", f_ext, (model.nb + 1, 6), "nb + 1, 6")
+    if array.ndim > 2:
+        array = as_array("f_ext", array, (steps, model.nb + 1, 6), "steps, nb + 1, 6")
+    flat = array.reshape(*array.shape[:-2], 6 * model.nb + 6)
+    return np.broadcast_to(flat, (steps, flat.shape[-1])) if array.ndim == 2 else flat
+
+
+def step_options(
+    model: Model, given: bool, wrenches: bool, control: Any, contact: Any, integrator: Any, actuators: Any,
+    limits: Any, forces: Any, constraints: Any,
 ) -> StepOptions:  # fmt: skip
     """What moves the robot, checked."""
+    model.need_numbers("simulation")
     method = _method(integrator)
     if actuators is not None:
         if not isinstance(actuators, Actuators):
@@ -139,8 +179,6 @@ def _options(
         contact.check(model)
     if not isinstance(limits, bool):
         raise TypeError(f"limits: expected True or False, got {limits!r}")
-    if tau is not None and control is not None:
-        raise ValueError("tau, control: expected one of them, got both")
     own = control if isinstance(control, Compiled) else None
     if control is not None and own is None and not callable(control):
         raise TypeError(f"control: expected a function f(t, q, v) -> tau, got {type(control).__name__}")
@@ -148,8 +186,10 @@ def _options(
     others = _each("constraints", constraints, Constraint, model)
     limited = limits and bool(limits_of(model))
     acts = limited and not method.no_impulses
-    given = tau is not None or (control is not None and own is None)
-    options = StepOptions(method, given, own, actuators, contact, acts, limited and not acts, elements, others)
+    given = given or (control is not None and own is None)
+    options = StepOptions(
+        method, given, own, actuators, contact, acts, limited and not acts, elements, others, wrenches
+    )
     _check_impulses(options)
     return same_as_before(options)
 
@@ -179,13 +219,7 @@ def _check_impulses(options: StepOptions) -> None:
         )
 
 
-def _memories(loop: Loop, count: int) -> list[np.ndarray]:
-    """What is carried beside q, v, clock and the controller's state, at the beginning."""
-    others = [a for a in loop.kernel.inputs[: loop.kernel.carried] if a.name not in ("q", "v", "clock", "x")]
-    return [np.full((count, *a.shape), -1.0 if a.name == "passed" else 0.0) for a in others]
-
-
-def _warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameters: Any, limits: bool) -> None:
+def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameters: Any, limits: bool) -> None:
     """Tell the user what the configurations (count, nq) of the beginning let expect."""
     if options.contact is not None and len(q) and not parameters:
         options.contact.warn_if_stiff(model, q[0], dt)
@@ -196,12 +230,24 @@ def _warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, paramete
 
 def _check_steps(model: Any, steps: Any, dt: Any, every: Any) -> None:
     checked_model(model)
-    for name, value in (("steps", steps), ("record_every", every)):
-        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 1 <= int(value) <= MOST_STEPS:
-            raise ValueError(f"{name}: expected a whole number from 1 to {MOST_STEPS}, got {value!r}")
+    whole_number("steps", steps)
+    whole_number("record_every", every)
     if steps % every:
         raise ValueError(f"record_every: expected a divisor of steps = {steps}, got {every}")
     seconds("dt", "time step", dt)
+
+
+def whole_number(name: str, value: Any) -> int:
+    """A number of steps or robots."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not 1 <= int(value) <= MOST_STEPS:
+        raise ValueError(f"{name}: expected a whole number from 1 to {MOST_STEPS}, got {value!r}")
+    return int(value)
+
+
+def check_record(record: Any) -> None:
+    """ValueError for what cannot be recorded of an interval."""
+    if record not in RECORDED:
+        raise ValueError(f"record: expected one of {', '.join(map(repr, RECORDED))}, got {record!r}")
 
 
 def _method(integrator: Any) -> Integrator:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.runtime.loop import Call, stepper
+from featherweight.compiler.runtime.loop import Call, single_steps
 from featherweight.errors import SimulationError
+from featherweight.simulation.control import as_forces, raised
 from featherweight.simulation.problem import Problem
-from featherweight.simulation.run import LAST_STATES, Run, last_of
+from featherweight.simulation.run import LAST_STATES, MeanRun, Run, last_of, take
 from featherweight.simulation.step import RECORDED
 from featherweight.simulation.trajectory import Trajectory
 
@@ -17,8 +18,12 @@ FLOAT = np.dtype(float)
 LENGTH = 1000  # steps on a tape
 
 
-def python_run(problem: Problem) -> PythonRun:
-    return AloneWithPython(problem) if problem.count == 1 else BatchWithPython(problem)
+def run_of(problem: Problem) -> Run:
+    """The run for a problem: with native code alone, or with Python in between."""
+    if problem.control is None:
+        return MeanRun(problem) if problem.record == "mean" and problem.every > 1 else Run(problem)
+    alone = problem.count == 1 and (problem.record == "first" or problem.every == 1)
+    return AloneWithPython(problem) if alone else BatchWithPython(problem)
 
 
 class PythonRun(Run):
@@ -31,8 +36,23 @@ class PythonRun(Run):
         self._shape = (*p.batch, p.model.nv)
         self._forces = np.empty((p.count, 1, p.model.nv))
         self._tau = self._forces.reshape(self._shape)  # the same memory
+        self._wrenches = [np.array(own[:, :1]) for own in p.given]  # of a step
         self._rest = [np.array(c) for c in self.now[RECORDED:]]  # what is carried and not recorded, after k steps
-        self._stepper = stepper(p.loop, p.count)
+        self._single = single_steps(p.loop, p.count)
+
+    def _push(self, k: int) -> None:
+        """Let the wrenches of step k act."""
+        for own, given in zip(self._wrenches, self.problem.given, strict=True):
+            own[:, 0] = given[:, k]
+
+    def _asked(self, k: int, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """What the controller asks for in step k; SimulationError, with the run so far, if it is no force."""
+        control: Any = self.problem.control
+        try:
+            forces = control(self.problem.time(k), q, v)
+        except Exception as error:
+            raise self._error(raised(error, self._at(k)), k) from error
+        return forces if self._plain(forces) else self._converted(forces, k)
 
     def _plain(self, forces: Any) -> bool:
         return forces.__class__ is np.ndarray and forces.dtype is FLOAT and forces.shape == self._shape
@@ -40,32 +60,18 @@ class PythonRun(Run):
     def _converted(self, forces: Any, k: int) -> np.ndarray:
         """What a controller returned as a plain array of the right shape."""
         try:
-            array = np.asarray(forces)
-            if (
-                not np.can_cast(array.dtype, FLOAT, "same_kind")
-                or array.dtype == bool
-                or array.shape[-1:] != self._shape[-1:]
-                or isinstance(forces, np.ma.MaskedArray)
-            ):
-                raise TypeError
-            return np.array(np.broadcast_to(array, self._shape), dtype=float, order="C")
-        except (TypeError, ValueError):
-            what = type(forces).__name__
-            if isinstance(forces, np.ndarray):
-                what = f"shape {forces.shape}" + ("" if forces.dtype == FLOAT else f" of {forces.dtype}")
-            at = f"at step {k}, t = {k * self.problem.dt:g} s"
-            raise self._error(f"the controller returned {what} {at}; expected {self._shape}", k) from None
+            return as_forces(forces, self._shape, self._at(k))
+        except SimulationError as error:
+            raise self._error(error, k) from None
 
-    def _broken(self, error: Exception, k: int) -> SimulationError:
-        """A controller raised."""
-        at = f"at step {k}, t = {k * self.problem.dt:g} s"
-        return self._error(f"the controller raised {type(error).__name__} {at}: {error}", k)
+    def _at(self, k: int) -> str:
+        return f"at step {k}, t = {np.ravel(self.problem.time(k))[0]:g} s"
 
-    def _error(self, message: str, k: int) -> SimulationError:
-        return SimulationError(message, self.trajectory(), self._recently(k))
+    def _error(self, error: SimulationError, k: int) -> SimulationError:
+        """With the trajectory, and up to 100 states to the one at step k; None for a batch."""
+        return SimulationError(str(error), self.trajectory(), self._recently(k))
 
     def _recently(self, k: int) -> Trajectory | None:
-        """Up to 100 states to the one at step k; None for a batch."""
         return None
 
 
@@ -75,11 +81,10 @@ class BatchWithPython(PythonRun):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         p = problem
-        # a step writes the state it began with and the new one: its own place is the second half of `pairs`
-        pairs = [np.stack([c, c], axis=1) for c in self.now[:RECORDED]]
-        self.now = [*(pair[:, 1] for pair in pairs), *self._rest]
+        self.now = [*(np.array(c) for c in self.now[:RECORDED]), *self._rest]
         self._out = [np.empty((p.count, 1, *shape)) for shape in p.records.values()]
-        self._stepper.use(Call(self.now, [self._forces], p.constants, [*pairs, *self._rest], self._out, 1, 1))
+        given = [self._forces, *self._wrenches]
+        self._single.use(Call(self.now, given, p.constants, self.now, self._out, 1, 1))
 
     def advance(self, steps: int) -> None:
         try:
@@ -88,19 +93,14 @@ class BatchWithPython(PythonRun):
             self.last = [np.array(c) for c in self._rest]
 
     def _step_by_step(self, end: int) -> None:
-        p, every, dt = self.problem, self.problem.every, self.problem.dt
-        control: Any = p.control
+        p, every = self.problem, self.problem.every
         q, v = (now.reshape(*p.batch, now.shape[1]) for now in self.now[:RECORDED])
         for k in range(self.k, end):
-            try:
-                forces = control(k * dt, q.copy(), v.copy())
-            except Exception as error:
-                raise self._broken(error, k) from error
-            self._tau[...] = forces if self._plain(forces) else self._converted(forces, k)
-            self._stepper.step()
-            if not k % every:
-                for record, out in zip(self.records.values(), self._out, strict=True):
-                    record[:, k // every] = out[:, 0]
+            self._tau[...] = self._asked(k, q.copy(), v.copy())
+            self._push(k)
+            self._single.step()
+            for record, out in zip(self.records.values(), self._out, strict=True):
+                take(record[:, k // every], out[:, 0], k % every, every, p.record)
             self.k = k + 1
             if not self.k % every:
                 done = self.k // every
@@ -113,17 +113,17 @@ class Tape:
     """States and records of one robot's last steps, one after the other as native code writes them."""
 
     def __init__(
-        self, p: Problem, k: int, states: list[np.ndarray], records: list[np.ndarray], tau: np.ndarray, rest: list[Any]
+        self, p: Problem, k: int, states: list[np.ndarray], records: list[np.ndarray], given: list[Any], rest: list[Any]
     ) -> None:
         """After k steps: states (1, m + 1, n), of which the last is the present one, and records (1, m, …) before it.
-        `tau` is what acts in a step, `rest` what is carried and not recorded."""
+        `given` is what acts in a step, `rest` what is carried and not recorded."""
         m = states[0].shape[1] - 1
         self.first, self._begun, self.end = k - m, k, k + LENGTH  # steps before: its rows, itself, its end
         self.states, self.records = ([_longer(old, LENGTH) for old in arrays] for arrays in (states, records))
         now = [states[:, m] for states in self.states]
         history = [states[:, m:] for states in self.states]
         made = [record[:, m:] for record in self.records]
-        self.call: Call = Call([*now, *rest], [tau], p.constants, [*history, *rest], made, 1, 1)
+        self.call: Call = Call([*now, *rest], given, p.constants, [*history, *rest], made, 1, 1)
 
     @property
     def k(self) -> int:
@@ -152,8 +152,8 @@ class AloneWithPython(PythonRun):
         p = problem
         states = [c[:, None] for c in self.now[:RECORDED]]
         records = [np.empty((1, 0, *shape)) for shape in p.records.values()]
-        self._tape = Tape(p, 0, states, records, self._forces, self._rest)
-        self._step: Any = (None if p.batch else self._stepper.from_python) or self._slow_step
+        self._tape = Tape(p, 0, states, records, [self._forces, *self._wrenches], self._rest)
+        self._step: Any = (None if p.batch else self._single.from_python) or self._slow_step
 
     def advance(self, steps: int) -> None:
         end = min(self.k + steps, self.problem.steps)
@@ -166,16 +166,16 @@ class AloneWithPython(PythonRun):
 
     def _along_the_tape(self, end: int) -> None:
         """Up to step `end`, the end of the tape, or the robot's failure."""
-        step, dt = self._step, self.problem.dt
-        control: Any = self.problem.control
+        step, p = self._step, self.problem
+        control: Any = p.control
         clock = self._rest[0].reshape(-1).data
-        self._stepper.use(self._tape.call)
+        self._single.use(self._tape.call)
         q, v = self._state()
         for k in range(self.k, min(end, self._tape.end)):
             try:
-                forces = control(k * dt, q, v)
+                forces = control(k * p.dt if p.began is None else p.time(k), q, v)
             except Exception as error:
-                raise self._broken(error, k) from error
+                raise self._error(raised(error, self._at(k)), k) from error
             state = step(forces)
             if state is None:
                 state = step(self._converted(forces, k))
@@ -184,11 +184,12 @@ class AloneWithPython(PythonRun):
                 break
 
     def _slow_step(self, forces: Any) -> tuple[np.ndarray, ...] | None:
-        """What `Stepper.from_python` does, where there is no such function."""
+        """What `SingleSteps.from_python` does, where there is no such function."""
         if not self._plain(forces):
             return None
         self._tau[...] = forces
-        self._stepper.step()
+        self._push(self._tape.k)
+        self._single.step()
         return self._state()
 
     def _state(self) -> tuple[np.ndarray, ...]:
@@ -223,11 +224,12 @@ class AloneWithPython(PythonRun):
             first = max(tape.first, k - LAST_STATES)
             states, records = tape.rows(first, k + 1)
             records = [record[:, : k - first] for record in records]
-            self._tape = Tape(self.problem, k, states, records, self._forces, self._rest)
+            given = [self._forces, *self._wrenches]
+            self._tape = Tape(self.problem, k, states, records, given, self._rest)
 
-    def _error(self, message: str, k: int) -> SimulationError:
+    def _error(self, error: SimulationError, k: int) -> SimulationError:
         self._keep()
-        return super()._error(message, k)
+        return super()._error(error, k)
 
     def last_states(self) -> Trajectory:
         return self._recently(int(self.clock[0, 2]))

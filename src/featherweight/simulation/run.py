@@ -75,7 +75,7 @@ class Run:
         records = [np.empty((p.count, 1, *shape)) for shape in p.records.values()]
         self._steps(part, part, [*pairs, *rest], records)
         now = [*(np.array(pair[:, 1]) for pair in pairs), *rest]
-        if not begun:
+        if not begun or p.record == "last":
             for record, new in zip(self.records.values(), records, strict=True):
                 record[:, i] = new[:, 0]
         k = self.k + part
@@ -90,8 +90,9 @@ class Run:
 
     def _steps(self, steps: int, every: int, states: list[np.ndarray], records: list[np.ndarray]) -> None:
         """Steps from now on, into arrays."""
-        given = [forces[:, self.k : self.k + steps] for forces in self.problem.given]
-        self.problem.loop.run(Call(self.now, given, self.problem.constants, states, records, steps, every))
+        p = self.problem
+        given = [forces[:, self.k : self.k + steps] for forces in p.given]
+        p.loop.run(Call(self.now, given, p.constants, states, records, steps, every, record=p.record))
 
     def _sample(self, k: int, now: list[np.ndarray]) -> None:
         """Keep the state after k steps as the next sample. When all robots have failed it is what they will be then."""
@@ -131,7 +132,7 @@ class Run:
         p, n = self.problem, self.done
         rows = {name: states[:, : n + 1] for name, states in zip(STATES, self.history, strict=True)}
         rows |= {name: record[:, :n] for name, record in self.records.items()}
-        whole = assembled(p.model, p.batch, p.dt, p.every, p.samples, rows, self.clock)
+        whole = assembled(p.model, p.batch, p.dt, p.every, p.samples, rows, self.clock, p.began)
         return replace(whole, ground=p.ground, parameters=p.parameters)
 
     # ---- in a file
@@ -157,6 +158,35 @@ class Run:
         self.last = [np.array(arrays["clock"]), *(np.array(arrays[f"carry{k}"]) for k in range(len(self.last) - 1))]
         self.now = [*(np.array(states[:, self.done]) for states in self.history), *self.last]
         self.k = self.done * self.problem.every
+
+
+class MeanRun(Run):
+    """The same, with means of what is recorded in all steps of an interval, added up in their order."""
+
+    def _steps(self, steps: int, every: int, states: list[np.ndarray], records: list[np.ndarray]) -> None:
+        p, i, begun = self.problem, self.done, self.k % self.problem.every
+        fine = [np.empty((p.count, steps + 1, s.shape[-1])) if s.ndim == 3 else s for s in states]
+        new = [np.empty((p.count, steps, *shape)) for shape in p.records.values()]
+        super()._steps(steps, 1, fine, new)
+        for own, all_of_them in zip(states, fine, strict=True):
+            if own.ndim == 3:
+                own[...] = all_of_them[:, ::every]
+        for record, steps_of_it in zip(self.records.values(), new, strict=True):
+            for k in range(steps):
+                step = begun + k
+                take(record[:, i + step // p.every], steps_of_it[:, k], step % p.every, p.every, "mean")
+        for own, record in zip(records, self.records.values(), strict=True):
+            own[...] = record[:, i : i + own.shape[1]]
+
+
+def take(record: np.ndarray, new: np.ndarray, k: int, every: int, how: str) -> None:
+    """Put what was recorded in step k of an interval into the record of the interval, (count, …)."""
+    if how == "mean":
+        record[...] = new if k == 0 else record + new
+        if k == every - 1:
+            record /= every
+    elif k == (every - 1 if how == "last" else 0):
+        record[...] = new
 
 
 def last_of(

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
 from featherweight.dynamics.regularity import singular_at
@@ -21,7 +22,7 @@ from featherweight.simulation.control import Compiled
 from featherweight.simulation.limits import warn_if_passed
 from featherweight.simulation.problem import MOST_STEPS, Control, Problem, problem, seconds
 from featherweight.simulation.progress import Progress
-from featherweight.simulation.python_run import python_run
+from featherweight.simulation.python_run import run_of
 from featherweight.simulation.run import Run
 from featherweight.simulation.status import Status
 from featherweight.simulation.trajectory import Trajectory
@@ -43,6 +44,7 @@ def rollout(
     steps: int,
     dt: float,
     tau: ArrayLike | None = None,
+    f_ext: ArrayLike | None = None,
     control: Compiled | Control | None = None,
     contact: ContactModel | None = None,
     integrator: str | Integrator = "semi_implicit",
@@ -51,6 +53,7 @@ def rollout(
     forces: ForceElement | Sequence[ForceElement] = (),
     constraints: Constraint | Sequence[Constraint] = (),
     record_every: int = 1,
+    record: str = "first",
     parameters: Mapping[str, ArrayLike] | None = None,
     progress: bool = False,
     file: str | os.PathLike[str] | None = None,
@@ -66,6 +69,8 @@ def rollout(
         steps: number of steps.
         dt: length of a step [s].
         tau: joint forces [N m or N] for each step, shape (…, steps, nv).
+        f_ext: wrenches [force; moment] on the bodies, each in its frame at its origin: shape (…, steps, nb+1, 6), or
+            (nb+1, 6) for all steps and robots. Row 0 is ignored.
         control: a controller `f(t, q, v) -> tau` called from Python at each step with arrays (…, nq) and (…, nv), or
             one made by `featherweight.compiled`, which runs in the native loop.
         contact: contact model.
@@ -76,6 +81,7 @@ def rollout(
         forces: force elements that act, kinds of your own (`featherweight.forces.ForceElement`).
         constraints: constraints that are kept, those of `featherweight.constraints` or kinds of your own.
         record_every: keep every so many states; divides `steps`.
+        record: which step of each interval forces and contact are kept of: "first", "last", or the "mean" of all.
         parameters: arrays (…) for constants that were declared when the model was built, by name.
         progress: show a bar.
         file: also write the run there, chunk by chunk. If a kill has ended the same run, it goes on where the file
@@ -88,9 +94,9 @@ def rollout(
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    what = problem(model, q, v, steps, dt, record_every, parameters, tau, step_arguments)
-    run = Run(what) if what.control is None else python_run(what)
-    _drive(run, progress, file)
+    what = problem(model, q, v, steps, dt, record_every, parameters, tau, f_ext, record, step_arguments)
+    run = run_of(what)
+    drive(run, progress, file)
     _warn(run)
     return run.trajectory()
 
@@ -102,6 +108,7 @@ def simulate(
     *,
     duration: float,
     dt: float,
+    f_ext: ArrayLike | None = None,
     control: Compiled | Control | None = None,
     contact: ContactModel | None = None,
     integrator: str | Integrator = "semi_implicit",
@@ -110,6 +117,7 @@ def simulate(
     forces: ForceElement | Sequence[ForceElement] = (),
     constraints: Constraint | Sequence[Constraint] = (),
     record_every: int = 1,
+    record: str = "first",
     progress: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     file: str | os.PathLike[str] | None = None,
@@ -127,8 +135,8 @@ def simulate(
         watch: a function `f(t, q, contact_force)` that is called about 30 times for each simulated second, like
             `featherweight.viewer.Live`. If it raises, it is not called again, and the run goes on.
 
-    The others are those of `rollout`: `control`, `contact`, `integrator`, `actuators`, `limits`, `forces`,
-    `constraints`, `record_every`, `progress`, `parameters` and `file`.
+    The others are those of `rollout`: `f_ext`, `control`, `contact`, `integrator`, `actuators`, `limits`, `forces`,
+    `constraints`, `record_every`, `record`, `progress`, `parameters` and `file`.
 
     Returns:
         A `Trajectory`.
@@ -138,11 +146,11 @@ def simulate(
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    what = problem(model, q, v, steps, dt, record_every, parameters, None, step_arguments)
+    what = problem(model, q, v, steps, dt, record_every, parameters, None, f_ext, record, step_arguments)
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
-    run = Run(what) if what.control is None else python_run(what)
-    _drive(run, progress, file, None if watch is None else Watcher(watch, what))
+    run = run_of(what)
+    drive(run, progress, file, None if watch is None else Watcher(watch, what))
     _warn(run)
     trajectory = run.trajectory()
     status = Status(int(trajectory.status))
@@ -178,13 +186,17 @@ def _reason(what: Problem, last: Trajectory, status: Status) -> str:
     return named or status.reason
 
 
-def _drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watcher: Watcher | None = None) -> None:
+def chunk_of(loop: Loop, count: int) -> int:
+    """So many steps take about a tenth of a second."""
+    return max(1, int(FIRST_CHUNK / (loop.cost(count) * (count if count > 1 else 6))))
+
+
+def drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watcher: Watcher | None = None) -> None:
     """Chunk after chunk of about a tenth of a second, until the end, Ctrl-C, or no robot is left."""
     what = run.problem
     if not what.count:
         return
-    operations = what.loop.cost(what.count) * (what.count if what.count > 1 else 6)
-    chunk = max(1, int(FIRST_CHUNK / operations))  # steps
+    chunk = chunk_of(what.loop, what.count)
     with Checkpoint(run, file) as keeper:
         try:
             with Progress(what.steps, what.dt, shown=progress) as bar:

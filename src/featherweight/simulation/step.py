@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from math import prod
 from typing import Any
@@ -13,10 +14,10 @@ from featherweight.algorithms import lost_pivots, pivots
 from featherweight.compiler import Argument, Node, interpreting
 from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints.joint_limit import limits_of
-from featherweight.dynamics.evaluate import LARGEST
+from featherweight.dynamics.evaluate import LARGEST, wrenches
 from featherweight.dynamics.regularity import need_regular, regularity
 from featherweight.errors import SimulationError
-from featherweight.forces import Kinematics
+from featherweight.forces import Kinematics, Wrenches
 from featherweight.identity import identity
 from featherweight.model import Model, Tree
 from featherweight.model.cache import Kernels
@@ -26,11 +27,11 @@ from featherweight.simulation.options import StepOptions
 from featherweight.simulation.pipeline import Memory, Parts, damped_by, step
 from featherweight.simulation.status import Status
 
-NOT_CONVERGED, DIVERGED, BAD_CONTROL, SINGULAR = map(
-    float, (Status.NOT_CONVERGED, Status.DIVERGED, Status.BAD_CONTROL, Status.SINGULAR)
+NOT_CONVERGED, DIVERGED, BAD_CONTROL, BAD_INPUT, SINGULAR = map(
+    float, (Status.NOT_CONVERGED, Status.DIVERGED, Status.BAD_CONTROL, Status.BAD_INPUT, Status.SINGULAR)
 )
 MOST_TRACED = 16  # loops around code of others that are kept with a robot or a controller
-RECORDED = 2  # parts of the carry whose history is kept: q and v
+RECORDED = 2  # parts of the carry whose history is kept as a rule: q and v
 
 
 def step_loop(model: Model, options: StepOptions) -> Loop:
@@ -90,6 +91,8 @@ def _make(model: Model, options: StepOptions) -> Loop:
     need_regular("simulation", model)
     carry, constants = carry_of(model, options), constants_of(model, options)
     forces = [Argument("tau", (model.nv,), "nv")] if options.given else []
+    if options.wrenches:
+        forces.append(Argument("f_ext", (6 * model.nb + 6,), "6 (nb + 1)"))
     records = options.records(model)
 
     def function(scalars: list[list[Any]], lift: Any, mark: Any) -> tuple[list[list[Any]], Any]:
@@ -129,6 +132,8 @@ def _step(
     asked, x_after = _forces(model, x, options.control)
     tau = asked if options.actuators is None else options.actuators.forces(model, x["v"], asked)
     good_tau = abs(_sum(asked)) <= LARGEST
+    if options.wrenches:
+        parts = replace(parts, elements=(*parts.elements, Wrenches(tuple(wrenches(x["f_ext"]) or ()))))
     at = Kinematics(model, damped_by(parts.elements, model, tree), x["q"], x["v"])
     with only_where(going):
         after = step(parts, at, tau, dt, _memory(parts, model, x), going)
@@ -137,12 +142,13 @@ def _step(
     for _, _, joint in tree.outward():
         if joint.kind.leader is None:
             total = total + _sum(after.q[joint.q]) + _sum(after.v[joint.v])
-    good_state = abs(total) <= LARGEST
-    good = going & good_tau & good_state & after.converged
+    good_state, good_input = abs(total) <= LARGEST, _good_input(model, tree, x)
+    good = going & good_input & good_tau & good_state & after.converged
     reason = where(good_tau, where(good_state, NOT_CONVERGED, DIVERGED), BAD_CONTROL)
     if watched := regularity(model).watched:
         regular = lost_pivots(pivots(tree, x["q"]), watched) == 0
         good, reason = good & regular, where(good_tau & logical_not(regular), SINGULAR, reason)
+    reason = where(good_input, reason, BAD_INPUT)
     clock = [k + 1.0, where(good, status, where(going, reason, status)), where(good, failed, where(going, k, failed))]
 
     new = {name: tree.chosen(good, values, x[name]) for name, values in (("q", after.q), ("v", after.v))}
@@ -158,6 +164,23 @@ def _step(
         new["x"] = tree.chosen(still, x_after, x["x"])
     after.records.add({"tau": list(tau)})
     return {**new, "clock": clock}, after.records
+
+
+def _good_input(model: Model, tree: Tree, x: dict[str, list[Any]]) -> Any:
+    """Is this a state of the robot, with forces and parameters that are numbers it can have?"""
+    total = _sum(x["q"]) + _sum(x["v"]) + _sum(x.get("f_ext", ())[6:])
+    for name in model.parameters:
+        total = total + _sum(x[name])
+    good = abs(total) <= LARGEST
+    for _, _, joint in tree.outward():
+        check = 0 if joint.kind.leader is not None else joint.kind.check(x["q"][joint.q])
+        if not isinstance(check, int):  # joints whose configurations are all good say 0
+            good = good & (check == 0)
+    for name, parameter in model.parameters.items():
+        if parameter.not_negative:
+            for value in x[name]:
+                good = good & (value >= 0)
+    return good
 
 
 def _memory(parts: Parts, model: Model, x: dict[str, list[Any]]) -> Memory:

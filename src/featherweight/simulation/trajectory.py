@@ -175,23 +175,27 @@ def assembled(
     samples: int,
     rows: Mapping[str, np.ndarray],
     clock: np.ndarray,
+    began: np.ndarray | None = None,
 ) -> Trajectory:
     """A trajectory of rows by name: q and v (count, K + 1, n), records (count, K, …), and their clocks. NaN where a
-    lane had failed, to the end if all have."""
-    status, failed = clock[:, 1], clock[:, 2]
+    lane had failed, to the end if all have. `began`: steps that each had made before."""
+    status, failed, first = clock[:, 1], clock[:, 2], 0.0
+    if began is not None and len(began):
+        failed, first = np.where(failed < 0, -1.0, np.maximum(failed - began, 0.0)), began[0]
     complete = rows["q"].shape[1] == samples + 1 or bool((status != 0).all())
     if complete:
         rows = {name: _filled(own, samples + (name in STATES)) for name, own in rows.items()}
     steps = np.arange(rows["q"].shape[1]) * every
     lost = (status != 0)[:, None] & (steps[None] >= failed[:, None])
-    lost[:, 0] &= status == Status.BAD_INPUT
+    before = False if began is None else clock[:, 2] < began
+    lost[:, 0] &= (status == Status.BAD_INPUT) | before
     if lost.any():
         rows = {name: np.array(own) for name, own in rows.items()}
         for name, own in rows.items():
             own[lost if name in STATES else lost[:, :-1]] = np.nan
     known: dict[str, Any] = {name: own.reshape(*batch, *own.shape[1:]) for name, own in rows.items()}
     known |= {"status": status.astype(np.uint8).reshape(batch), "failed_step": failed.astype(int).reshape(batch)}
-    return Trajectory(model, steps * dt, complete=complete, **known)
+    return Trajectory(model, (first + steps) * dt, complete=complete, **known)
 
 
 def _filled(rows: np.ndarray, samples: int) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 
 COUNT, STATUS, ARRAYS = 0, 1, 2  # words of a call: rows, status; then pointer, stride of each array
+STEPS, EVERY, RECORDED_STEP, MADE, STRIDES = range(5)  # of a loop, behind its arrays: see `Call`
 BAD_INPUT, BAD_RESULT, BAD_CHECK = 1, 2, 4  # bits of a row's status
 BLOCK = 16  # rows; a thread takes one part of so many of the blocks that are left, and one block at least:
 PARTS, LOOP_PARTS = 8, 1 << 32  # of a function, and of a loop, whose blocks take long

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from featherweight.compiler.llvm.calls import ARRAYS
+from featherweight.compiler.llvm.calls import ARRAYS, EVERY, RECORDED_STEP, STEPS, STRIDES
 from featherweight.compiler.llvm.driver import begin_rows, point_rows
 from featherweight.compiler.llvm.lanes import LaneTypes, join
 from featherweight.compiler.llvm.stepping import Sizes, emit_stepping
@@ -20,10 +20,12 @@ def emit_loop_rows(lanes: LaneTypes, inputs: Blocks, outputs: Blocks, plan: Plan
 define internal i64 @rows(ptr %call, ptr %ws, i64 %first, i64 %end) noinline #0 {{
 entry:
   {begin_rows(windows)}
-  %stepsp = getelementptr i64, ptr %call, i64 {words}
+  %stepsp = getelementptr i64, ptr %call, i64 {words + STEPS}
   %steps = load i64, ptr %stepsp
-  %everyp = getelementptr i64, ptr %call, i64 {words + 1}
+  %everyp = getelementptr i64, ptr %call, i64 {words + EVERY}
   %every = load i64, ptr %everyp
+  %recordedp = getelementptr i64, ptr %call, i64 {words + RECORDED_STEP}
+  %recorded = load i64, ptr %recordedp
   {join(before)}
   br label %pack
 pack:
@@ -33,6 +35,7 @@ pack:
 sample:
   %s = phi i64 [0, %pack], [%s1, %resample]
   %index = phi i64 [0, %pack], [%index1, %resample]
+  %wanted = add i64 %s, %recorded
   {join(at_sample)}
   %done = icmp sge i64 %s, %steps
   br i1 %done, label %next, label %step
@@ -41,8 +44,8 @@ step:
   {join(each)}
   call void @step(ptr %ws, ptr null, i64 0)
   {join(read)}
-  %begins = icmp eq i64 %t, %s
-  br i1 %begins, label %record, label %move
+  %kept = icmp eq i64 %t, %wanted
+  br i1 %kept, label %record, label %move
 record:
   {join(at_step)}
   br label %move
@@ -117,15 +120,18 @@ def _moves(
     lanes: LaneTypes, inputs: Blocks, outputs: Blocks, sizes: Sizes, by_index: frozenset[int]
 ) -> tuple[list[str], ...]:
     """Lines that load the arrays' places; that pack once, pack at each step, unpack the carry, unpack the records."""
-    carry, given, recorded = sizes
+    carry, given, _ = sizes
     before: list[str] = []
-    for k in range(len(inputs) + len(outputs)):
+    arrays = len(inputs) + len(outputs)
+    for k in range(arrays):
         word = ARRAYS + 2 * k
         before += [
             f"%pp{k} = getelementptr i64, ptr %call, i64 {word}",
             f"%ptr{k} = load ptr, ptr %pp{k}",
             f"%sp{k} = getelementptr i64, ptr %call, i64 {word + 1}",
             f"%stride{k} = load i64, ptr %sp{k}",
+            f"%np{k} = getelementptr i64, ptr %call, i64 {ARRAYS + 2 * arrays + STRIDES + k}",
+            f"%next{k} = load i64, ptr %np{k}",
         ]
     once: list[str] = []
     each: list[str] = []
@@ -135,7 +141,7 @@ def _moves(
         lines, source = once, f"%ptr{k}"
         if carry <= k < carry + given:
             lines, source = each, f"%at{k}"
-            each += [f"%byte{k} = mul i64 %t, {8 * n}", f"%at{k} = getelementptr i8, ptr %ptr{k}, i64 %byte{k}"]
+            each += [f"%byte{k} = mul i64 %t, %next{k}", f"%at{k} = getelementptr i8, ptr %ptr{k}, i64 %byte{k}"]
         lines.append(f"%into{k} = getelementptr {lanes.real}, ptr %ws, i64 {slot}")
         if k in by_index:
             lines.append(point_rows(k, f"%into{k}"))
@@ -154,7 +160,7 @@ def _moves(
         if n == 0:
             continue
         lines += [
-            f"%byte{k} = mul i64 %index, {0 if recorded <= j < carry else 8 * n}",
+            f"%byte{k} = mul i64 %index, %next{k}",
             f"%at{k} = getelementptr i8, ptr %ptr{k}, i64 %byte{k}",
             f"%flag{k} = call {lanes.int} @unpack(ptr %at{k}, i64 %stride{k}, i64 %row, i64 %last, ptr %ws, "
             f"ptr getelementptr (i32, ptr {table}, i64 {start}), i64 {n})",

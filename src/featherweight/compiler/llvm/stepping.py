@@ -7,7 +7,7 @@ what is given for one step of one row, makes the step, and returns copies of the
 
 from __future__ import annotations
 
-from featherweight.compiler.llvm.calls import ARRAYS, COUNT
+from featherweight.compiler.llvm.calls import ARRAYS, COUNT, MADE, STRIDES
 from featherweight.compiler.llvm.entry import (
     DATA,
     check_argument,
@@ -45,14 +45,18 @@ define i64 @once(ptr %places) #0 {{
 
 
 def _move_on(inputs: list[int], outputs: list[int], sizes: Sizes) -> list[str]:
-    """What has a history is read and written one row further on; the last word of the call counts the steps."""
-    carry, _, recorded = sizes
-    arrays = [*inputs, *outputs]
-    moving = [*range(recorded), *range(len(inputs), len(inputs) + recorded)]
-    moving += range(len(inputs) + carry, len(arrays))
-    words = [(ARRAYS + 2 * k, 8 * arrays[k]) for k in moving]
+    """What has a history is read and written one row further on, by the strides of the call, which counts the steps."""
+    carry, arrays = sizes[0], len(inputs) + len(outputs)
+    words = ARRAYS + 2 * arrays
+    moving = [*range(carry), *range(len(inputs), arrays)]
     lines = []
-    for word, more in [*words, (ARRAYS + 2 * len(arrays) + 2, 1)]:
+    for k in moving:
+        lines += [
+            f"%np{k} = getelementptr i64, ptr %call, i64 {words + STRIDES + k}",
+            f"%next{k} = load i64, ptr %np{k}",
+        ]
+    moves = [(ARRAYS + 2 * k, f"%next{k}") for k in moving]
+    for word, more in [*moves, (words + MADE, "1")]:
         lines += [
             f"%p{word} = getelementptr i64, ptr %call, i64 {word}",
             f"%old{word} = load i64, ptr %p{word}",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featherweight.compiler.llvm.calls import ARRAYS, COUNT
+from featherweight.compiler.llvm.calls import ARRAYS, COUNT, EVERY, MADE, RECORDED_STEP, STEPS, STRIDES, WORTH_A_THREAD
 from featherweight.compiler.native.target import Target, host
 from featherweight.compiler.runtime.arguments import address_of
 from featherweight.compiler.runtime.code import Code
@@ -32,9 +32,9 @@ class Loop:
     """step(carry, given, constants) -> carry', records; traced once, compiled and kept on disk like any kernel, under
     its fingerprint or, where a user's function is in it, under what was traced.
 
-    `carry` goes from step to step, `given` has new rows for every step, `constants` hold for all steps. The history of
-    the first `recorded` parts of the carry can be kept, of the others only what they are at the end. `one_by_one`: on
-    NumPy, a step takes one row at a time, for it has a function inside that makes arrays of its numbers.
+    `carry` goes from step to step, `given` has new rows for every step, `constants` hold for all steps. The first
+    `returned` parts of the carry are what a step from Python gives back. `one_by_one`: on NumPy, a step takes one row
+    at a time, for it has a function inside that makes arrays of its numbers.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Loop:
         constants: Sequence[Argument],
         records: Sequence[tuple[int, ...]],
         function: Function,
-        recorded: int,
+        returned: int,
         fingerprint: str | None = None,
         *,
         one_by_one: bool = False,
@@ -53,8 +53,9 @@ class Loop:
         outputs = [*(a.shape for a in carry), *records]
         inputs = [*carry, *given, *constants]
         self.kernel = _LoopKernel(name, inputs, outputs, function, lambda _: "", fingerprint=fingerprint)
-        self.kernel.sizes = len(carry), len(given), recorded
+        self.kernel.sizes = len(carry), len(given), returned
         self.kernel.carried = len(carry)
+        self.carry = tuple(carry)
         self._one_by_one = one_by_one
 
     def run(self, call: Call) -> None:
@@ -76,12 +77,11 @@ class Loop:
             return
         carry = [np.array(c) for c in call.carry]
         sizes = [prod(shape) for shape in self.kernel.outputs]
-        recorded = self.kernel.sizes[2]
         for k in range(call.steps + 1):
-            at, kept = k // call.every, k % call.every == 0
-            if kept:
-                for states, now in zip(call.states[:recorded], carry, strict=False):
-                    states[:, at] = now
+            at = k // call.every
+            if k % call.every == 0:
+                for states, now in zip(call.states, carry, strict=True):
+                    (states[:, at] if states.ndim == 3 else states)[...] = now
             if k == call.steps:
                 break
             rows = [*carry, *(given[:, k] for given in call.given), *call.constants]
@@ -90,12 +90,10 @@ class Loop:
                 self.kernel.interpret(rows, [1] * len(rows), (count,), tuple(results))
             else:
                 self.kernel.interpret([row[0] for row in rows], [1] * len(rows), (), tuple(r[0] for r in results))
-            if kept:
+            if k % call.every == call.recorded_step:
                 for record, new in zip(call.records, results[len(carry) :], strict=True):
                     record[:, at] = new.reshape(record[:, at].shape)
             carry = results[: len(carry)]
-        for states, now in zip(call.states[recorded:], carry[recorded:], strict=True):
-            states[...] = now
 
     def traced(self, *, now: bool) -> Loop:
         """This loop; traced `now` if what it was made of may change."""
@@ -120,12 +118,14 @@ class Loop:
 class Call:
     """A call of a loop: `steps` steps, of which each `every`-th is recorded; `every` divides `steps`.
 
-    Takes rows (count, n) of the carry, (count, steps, n) of what is given, (count or 1, n) of constants. Writes
-    the carry at the beginning and after every so many steps into `states`, (count, steps // every + 1, n), or
-    (count, n) for what is not recorded, and the records of the steps that begin there into (count, steps // every,
-    n). They may be parts of larger arrays as long as a row is in one piece, and the carry may be a part of them.
+    Takes rows (count, n) of the carry, (count, steps, n) of what is given, (count or 1, n) of constants. Writes the
+    carry at the beginning and after every so many steps into `states`: (count, steps // every + 1, n) for a history,
+    (count, n) for what is wanted at the end alone. Of every interval one step is recorded, the first or the last, in
+    (count, steps // every, …). Arrays may be parts of larger ones as long as a row is in one piece; the carry may be a
+    part of the states, or the states themselves, and what is given may be the same for all steps (a stride of 0).
 
-    Native code reads `_words`: where the arrays are; the last word counts how often `Stepper` has used it.
+    Native code reads `_words`: rows, where the arrays are, steps, every, which step of an interval is recorded, how
+    often `SingleSteps` has used it, and how far it is from one sample of an array to the next.
     """
 
     def __init__(
@@ -137,17 +137,28 @@ class Call:
         records: Sequence[np.ndarray],
         steps: int,
         every: int,
+        *,
+        record: str = "first",
     ) -> None:
         self.carry, self.given, self.constants, self.states, self.records = carry, given, constants, states, records
-        self.steps, self.every = steps, every
         count = len(carry[0])
         arrays = [*carry, *given, *constants, *states, *records]
-        self._words = words = (ctypes.c_int64 * (ARRAYS + 2 * len(arrays) + 3))()
+        self._loop = loop = ARRAYS + 2 * len(arrays)
+        self._words = words = (ctypes.c_int64 * (loop + STRIDES + len(arrays)))()
         words[COUNT] = count
         for k, array in enumerate(arrays):
             words[ARRAYS + 2 * k] = address_of(array)
             words[ARRAYS + 2 * k + 1] = 0 if len(array) == 1 and count > 1 else array.strides[0]
-        words[ARRAYS + 2 * len(arrays)], words[ARRAYS + 2 * len(arrays) + 1] = steps, every
+        samples = [_from_sample(array) for array in (*states, *given, *constants, *states, *records)]
+        words[loop + STRIDES :] = samples
+        self.last = record == "last"
+        self.set_steps(steps, every)
+
+    def set_steps(self, steps: int, every: int) -> None:
+        """So many steps from now on."""
+        words, loop = self._words, self._loop
+        self.steps, self.every = words[loop + STEPS], words[loop + EVERY] = steps, every
+        self.recorded_step = words[loop + RECORDED_STEP] = every - 1 if self.last else 0
 
     def row(self, k: int) -> Call:
         """The call for one row alone."""
@@ -156,7 +167,8 @@ class Call:
             return [array if len(array) == 1 else array[k : k + 1] for array in arrays]
 
         carry, given, constants = own(self.carry), own(self.given), own(self.constants)
-        return Call(carry, given, constants, own(self.states), own(self.records), self.steps, self.every)
+        record = "last" if self.last else "first"
+        return Call(carry, given, constants, own(self.states), own(self.records), self.steps, self.every, record=record)
 
     @property
     def address(self) -> int:
@@ -165,18 +177,48 @@ class Call:
     @property
     def steps_made(self) -> int:
         """Of one row, step by step."""
-        return self._words[-1]
+        return self._words[self._loop + MADE]
 
     @steps_made.setter
     def steps_made(self, n: int) -> None:
-        self._words[-1] = n
+        self._words[self._loop + MADE] = n
 
 
-def stepper(loop: Loop, count: int) -> Stepper | InterpretedStepper:
-    return InterpretedStepper(loop, count) if interpreting() else Stepper(loop, count)
+def _from_sample(array: np.ndarray) -> int:
+    """How far it is from one sample of a row to the next [bytes]; nothing where there is but one."""
+    return 0 if array.ndim == 2 or array.shape[1] == 1 else array.strides[1]
 
 
-class Stepper:
+class InPlace:
+    """Steps of a call whose states are its carry: as many as are wanted at a time."""
+
+    def __init__(self, loop: Loop, call: Call) -> None:
+        self._loop, self._call = loop, call
+        self._code = code = loop.code(len(call.carry[0]))
+        self._count = max(1, len(call.carry[0]))
+        self._few = WORTH_A_THREAD // (code.cost * self._count)  # steps that one thread makes sooner than several
+        self._workspace = code.workspace()
+        self._taken = ctypes.c_int64()
+        self._places = call.address, address_of(self._workspace), ctypes.addressof(self._taken), 0, 1
+        self._run, self._steps = code.run, 0
+
+    def run(self, n: int) -> None:
+        """Make n steps; the interpreter lock is released."""
+        if n != self._steps:
+            self._call.set_steps(n, n)
+            self._steps = n
+        if interpreting() or n > self._few:
+            self._loop.run(self._call)
+        else:
+            self._taken.value = 0
+            self._run(*self._places)
+
+
+def single_steps(loop: Loop, count: int) -> SingleSteps | InterpretedSteps:
+    return InterpretedSteps(loop, count) if interpreting() else SingleSteps(loop, count)
+
+
+class SingleSteps:
     """Steps of a loop one by one, with the arrays of a call. Those of one row it follows: after a step they point to
     the next rows of the history. Those of many stay where they are."""
 
@@ -207,7 +249,7 @@ class Stepper:
             self._once(ctypes.addressof(self._places))
 
 
-class InterpretedStepper:
+class InterpretedSteps:
     """The same on NumPy."""
 
     from_python: Any = None
@@ -219,16 +261,16 @@ class InterpretedStepper:
         self._call = call
 
     def step(self) -> None:
-        call, recorded = self._call, self._loop.kernel.sizes[2]
+        call = self._call
         if self._count > 1:
             self._loop.interpret(call)
             return
         k = call.steps_made
-        now = [states[:, k] for states in call.states[:recorded]]
-        after = [states[:, k : k + 2] for states in call.states[:recorded]]
+        both = list(zip(call.carry, call.states, strict=True))
+        carry = [own if states.ndim == 2 else states[:, k] for own, states in both]
+        after = [states if states.ndim == 2 else states[:, k : k + 2] for states in call.states]
         records = [record[:, k : k + 1] for record in call.records]
-        carry, states = [*now, *call.carry[recorded:]], [*after, *call.states[recorded:]]
-        self._loop.interpret(Call(carry, call.given, call.constants, states, records, 1, 1))
+        self._loop.interpret(Call(carry, call.given, call.constants, after, records, 1, 1))
         call.steps_made = k + 1
 
 
