@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Mapping, Sequence
-from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +17,9 @@ from featherweight.forces import ForceElement
 from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
+from featherweight.simulation.choosing import Alone, chosen, number_of_robots
 from featherweight.simulation.control import Compiled, as_forces, raised
+from featherweight.simulation.live import LiveViews
 from featherweight.simulation.problem import (
     MOST_STEPS,
     Control,
@@ -35,17 +34,15 @@ from featherweight.simulation.problem import (
 )
 from featherweight.simulation.python_run import run_of
 from featherweight.simulation.running import chunk_of, drive
-from featherweight.simulation.single import SINGLES, Singles
+from featherweight.simulation.single import Singles
 from featherweight.simulation.step import step_loop
 from featherweight.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike
-
-MOST_ROBOTS = 100_000_000
+    from numpy.typing import ArrayLike
 
 
-class Stepper:
+class Stepper(LiveViews):
     """`count` robots whose whole state stays in native arrays between calls: state in, state out.
 
     `q` (count, nq), `v` (count, nv), a compiled controller's state `x` and parameters `p`, the forces `tau`, the
@@ -94,7 +91,7 @@ class Stepper:
         if not isinstance(model, Model):
             raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
         self._model, self._dt = model, seconds("dt", "time step", dt)
-        self._arguments = {
+        self._arguments: dict[str, Any] = {
             "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
             "forces": forces, "constraints": constraints,
         }  # fmt: skip
@@ -110,11 +107,11 @@ class Stepper:
             given |= {"control: state": (own.state, 1), "control: parameters": (own.parameters, 1)}
         values = parameter_values(model, parameters)
         given |= {n: (x, len(p.shape)) for (n, p), x in zip(model.parameters.items(), values, strict=True)}
-        self._count = _count(count, given)
+        self._count = number_of_robots(count, given)
 
         def rows(name: str) -> np.ndarray:
             array, rank = given[name]
-            return np.array(np.broadcast_to(array, (self._count, *array.shape[array.ndim - rank :])))
+            return np.array(np.broadcast_to(array, (self._count, *array.shape[array.ndim - rank :])), order="C")
 
         self._first = (rows("q"), rows("v"), rows("control: state") if own is not None else None)
         loop = step_loop(model, options)
@@ -132,7 +129,7 @@ class Stepper:
         self._records = {name: np.zeros((self._count, 1, *shape)) for name, shape in shapes.items()}
         self._singles = Singles()
         self._together = True  # all clocks are the same
-        self._lock, self._process = _Alone(), os.getpid()
+        self._alone = Alone()
         warn(model, options, self._dt, self._first[0], parameters, limits)
         self._prepare()
 
@@ -140,12 +137,13 @@ class Stepper:
         """The loop, and the call that makes steps in place."""
         model = self._model
         self._control = None if isinstance(c := self._arguments["control"], Compiled) else c
-        with_tau = self._arguments["control"] is None
-        self._options = options = step_options(model, with_tau, self._wrenches is not None, **self._arguments)
+        uncontrolled = self._arguments["control"] is None
+        self._options = options = step_options(model, uncontrolled, self._wrenches is not None, **self._arguments)
         self._loop = step_loop(model, options)
         self._constants = constants_for(
             options, self._dt, list(self._parameters.values()), None if options.control is None else self._p
         )
+        self._takes_tau = uncontrolled
         self._given = [self._tau] if options.given else []
         if self._wrenches is not None:
             self._given.append(self._wrenches)
@@ -158,141 +156,19 @@ class Stepper:
         held = [np.broadcast_to(own, (len(own), MOST_STEPS, own.shape[2])) for own in given]
         return InPlace(self._loop, Call(carry, held, constants, carry, list(records), 1, 1, record="last"))
 
-    # ---- what it holds
-
-    @property
-    def model(self) -> Model:
-        """The robot."""
-        return self._model
-
-    @property
-    def count(self) -> int:
-        """Number of robots."""
-        return self._count
-
-    @property
-    def dt(self) -> float:
-        """Length of a step [s]."""
-        return self._dt
-
-    @property
-    def q(self) -> np.ndarray:
-        """Configurations, (count, nq): a live view."""
-        return self._parts["q"]
-
-    @q.setter
-    def q(self, values: ArrayLike) -> None:
-        self._parts["q"][...] = values
-
-    @property
-    def v(self) -> np.ndarray:
-        """Velocities, (count, nv): a live view."""
-        return self._parts["v"]
-
-    @v.setter
-    def v(self, values: ArrayLike) -> None:
-        self._parts["v"][...] = values
-
-    @property
-    def x(self) -> np.ndarray:
-        """The state of a compiled controller, (count, n): a live view."""
-        return self._parts.get("x", self._rows[:, :0])
-
-    @x.setter
-    def x(self, values: ArrayLike) -> None:
-        self.x[...] = values
-
-    @property
-    def p(self) -> np.ndarray:
-        """Parameters of a compiled controller, (count, m): a live view."""
-        return self._p
-
-    @p.setter
-    def p(self, values: ArrayLike) -> None:
-        self._p[...] = values
-
-    @property
-    def tau(self) -> np.ndarray:
-        """Forces on the joints, (count, nv): a live view that is held until it is written again. With a controller, the
-        forces of the last step."""
-        return self._tau[:, 0] if self._options.given else self._records["tau"][:, 0]
-
-    @tau.setter
-    def tau(self, values: ArrayLike) -> None:
-        self.tau[...] = values
-
     @property
     def f_ext(self) -> np.ndarray:
-        """Wrenches [force; moment] on the bodies, each in its frame at its origin, (count, nb+1, 6): a live view that is
-        held until it is written again. The first look compiles a step that has them, if `f_ext` was not given."""
+        """Wrenches [force; moment] on the bodies, each in its frame at its origin, (count, nb+1, 6): a live view, held
+        until it is written again. The first look compiles a step that has them, if `f_ext` was not given."""
         if self._wrenches is None:
-            with self._alone():
+            with self._alone:
                 self._wrenches = np.zeros((self._count, 1, 6 * self._model.nb + 6))
                 self._prepare()
-        return self._wrenches.reshape(self._count, self._model.nb + 1, 6)  # type: ignore[union-attr]
+        return self._wrenches.reshape(self._count, self._model.nb + 1, 6)
 
     @f_ext.setter
     def f_ext(self, values: ArrayLike) -> None:
         self.f_ext[...] = values
-
-    @property
-    def parameters(self) -> Mapping[str, np.ndarray]:
-        """The model's declared parameters by name, (count, …): live views."""
-        return self._parameters
-
-    @property
-    def t(self) -> np.ndarray:
-        """Time of each robot since it began [s], (count,)."""
-        return self._parts["clock"][:, 0] * self._dt
-
-    @property
-    def status(self) -> np.ndarray:
-        """How each robot does, (count,): numbers of `fw.Status`. One that has failed stands still."""
-        return self._parts["clock"][:, 1].astype(np.uint8)
-
-    @property
-    def failed_step(self) -> np.ndarray:
-        """The step in which each robot failed, (count,); -1 if it did not."""
-        return self._parts["clock"][:, 2].astype(int)
-
-    @property
-    def contact_force(self) -> np.ndarray:
-        """Forces [N] on the contact points in the last step, in world axes, (count, nc, 3): a live view."""
-        return self._records["contact_force"][:, 0]
-
-    @property
-    def contact_slip(self) -> np.ndarray:
-        """Speeds [m/s] at which contact points slid in the last step, (count, nc): a live view."""
-        return self._records["contact_slip"][:, 0]
-
-    @property
-    def penetration(self) -> np.ndarray:
-        """Depths [m] of contact points at the last step, (count, nc): a live view."""
-        return self._records["penetration"][:, 0]
-
-    @property
-    def layout(self) -> Mapping[str, slice]:
-        """What the columns of `state()` are: q, v, clock (steps made, status, failed step), and what the integrator,
-        contact, and a compiled controller remember."""
-        return MappingProxyType(self._columns)
-
-    @property
-    def bytes_per_robot(self) -> int:
-        """Memory that each robot takes."""
-        arrays = [self._rows, *self._first, *self._given, *self._parameters.values(), self._p, *self._records.values()]
-        return sum(a.nbytes for a in arrays if a is not None) // max(1, self._count)
-
-    def view(self, name: str, dtype: DTypeLike = np.float32) -> np.ndarray:
-        """A copy of a view in single precision, (count, …), for learners: it is kept up to date by `step`.
-
-        Of "q", "v", "x", "contact_force" it shows the state after each step, reset or load. What is written into that
-        of "tau" or "p" acts in the next step. `torch.from_numpy` shares its memory.
-        """
-        if np.dtype(dtype) != np.float32:
-            raise TypeError(f"dtype: expected float32, got {np.dtype(dtype)}; the views themselves are float64")
-        if name not in SINGLES:
-            raise ValueError(f"view: expected one of {', '.join(SINGLES)}, got {name!r}")
-        return self._singles.of(name, getattr(self, name))
 
     # ---- time goes on
 
@@ -306,15 +182,15 @@ class Stepper:
             ids: numbers of robots, each once, or a boolean (count,).
         """
         n = n if type(n) is int and n > 0 else whole_number("n", n)
-        with self._alone():
+        with self._alone:
             self._singles.read()
             if ids is None:
                 if self._control is None:
                     self._steps(self._native, n)
                 else:
                     self._with_python(n)
-            elif len(chosen := self._chosen(ids)):
-                self._some(n, chosen)
+            elif len(some := chosen(ids, self._count)):
+                self._some(n, some)
             self._singles.write()
 
     def _steps(self, native: InPlace, n: int) -> None:
@@ -371,19 +247,19 @@ class Stepper:
 
         It has all that the next step depends on, but for what is held in `tau`, `f_ext`, `p` and `parameters`.
         """
-        with self._alone():
+        with self._alone:
             return self._rows.copy()
 
     def load(self, state: ArrayLike, ids: ArrayLike | None = None) -> None:
         """Go on from what `state` gave: (count, n), rows of the robots whose numbers are given, or one row for all."""
         width = self._rows.shape[1]
         rows = as_array("state", state, (width,), "columns of the layout")
-        with self._alone():
-            chosen = None if ids is None else self._chosen(ids)
-            expected = self._count if chosen is None else len(chosen)
+        with self._alone:
+            some = None if ids is None else chosen(ids, self._count)
+            expected = self._count if some is None else len(some)
             if rows.ndim > 2 or (rows.ndim == 2 and len(rows) not in (1, expected)):
                 raise ValueError(f"state: expected shape ({expected}, {width}) or ({width},), got {rows.shape}")
-            self._put(rows, chosen)
+            self._put(rows, some)
 
     def reset(self, ids: ArrayLike | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
         """Begin anew: all robots, or those whose numbers are given, at time 0, with nothing remembered.
@@ -394,23 +270,22 @@ class Stepper:
             v: velocities, (nv,) or a row for each; those of the beginning, if they are not given.
         """
         model = self._model
-        with self._alone():
-            chosen = np.arange(self._count) if ids is None else self._chosen(ids)
-            new = [None if own is None else own[chosen] for own in self._first]
+        with self._alone:
+            some = np.arange(self._count) if ids is None else chosen(ids, self._count)
+            new = [None if own is None else own[some] for own in self._first]
             for k, (name, given, size) in enumerate((("q", q, model.nq), ("v", v, model.nv))):
                 if given is not None:
                     array = as_array(name, given, (size,), f"n{name}")
                     try:
-                        new[k] = np.array(np.broadcast_to(array, (len(chosen), size)))
+                        new[k] = np.array(np.broadcast_to(array, (len(some), size)), order="C")
                     except ValueError:
                         raise ValueError(
-                            f"{name}: expected shape ({len(chosen)}, {size}) or ({size},), got {array.shape}"
+                            f"{name}: expected shape ({len(some)}, {size}) or ({size},), got {array.shape}"
                         ) from None
             carry = first_carry(model, self._loop, *new)  # type: ignore[arg-type]
-            self._put(np.concatenate(carry, axis=1), None if ids is None else chosen)
-            for name, record in self._records.items():
-                if name != "tau" or not self._options.given:
-                    record[chosen] = 0.0
+            self._put(np.concatenate(carry, axis=1), None if ids is None else some)
+            for record in self._records.values():
+                record[some] = 0.0
 
     def _put(self, rows: np.ndarray, ids: np.ndarray | None) -> None:
         """New rows, all at once."""
@@ -440,7 +315,7 @@ class Stepper:
         check_record(record)
         if n % every:
             raise ValueError(f"record_every: expected a divisor of n = {n}, got {every}")
-        with self._alone():
+        with self._alone:
             self._singles.read()
             clock = self._parts["clock"][:, 0]
             began = np.array(clock)
@@ -450,7 +325,7 @@ class Stepper:
             contact, alone = self._options.contact, self._count == 1
             problem = Problem(
                 self._model, self._dt, n, every, () if alone else (self._count,), self._loop,
-                self._options.records(self._model), self._control, tuple(map(np.array, self._parts.values())), given,
+                self._options.records(self._model), self._control, tuple(own.copy() for own in self._parts.values()), given,
                 tuple(self._constants), () if contact is None else contact.surfaces,
                 {name: own[0] if alone else own.copy() for name, own in self._parameters.items()},
                 record, began,
@@ -462,38 +337,9 @@ class Stepper:
                 self._put(np.concatenate(run.now, axis=1), None)
             return run.trajectory()
 
-    # ---- for one thread, and more than one process
-
-    def _alone(self) -> _Alone:
-        """RuntimeError if another thread is at work."""
-        if self._process != os.getpid():  # the lock may have been another thread's when the process forked
-            self._lock, self._process = _Alone(), os.getpid()
-        return self._lock
-
-    def _chosen(self, ids: ArrayLike) -> np.ndarray:
-        """Numbers of robots, each once."""
-        array = np.asarray(ids)
-        if array.dtype == bool:
-            if array.shape != (self._count,):
-                raise ValueError(f"ids: expected a boolean of shape ({self._count},), got {array.shape}")
-            return np.flatnonzero(array)
-        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-            what = f"{array.dtype} of shape {array.shape}"
-            raise TypeError(f"ids: expected numbers of robots, shape (n,), or a boolean ({self._count},), got {what}")
-        array = array.astype(np.int64)
-        if array.size and not (0 <= array.min() and array.max() < self._count):
-            wrong = next(int(k) for k in array if not 0 <= k < self._count)
-            raise IndexError(f"ids: expected numbers from 0 to {self._count - 1}, got {wrong}")
-        if array.size > 1:
-            counts = np.bincount(array, minlength=1)
-            if counts.max() > 1:
-                raise ValueError(f"ids: expected each robot once, got {int(counts.argmax())} {counts.max()} times")
-        return array
-
     def __reduce__(self) -> Any:
         q, v, _ = self._first
-        arguments = {**self._arguments, "dt": self._dt, "count": self._count}
-        arguments |= {"parameters": {n: x.copy() for n, x in self._parameters.items()} or None}
+        arguments = {**self._arguments, "dt": self._dt, "count": self._count, "parameters": dict(self._parameters)}
         if self._wrenches is not None:
             arguments["f_ext"] = self._wrenches.reshape(self._count, -1, 6)
         views = {"state": self.state(), "tau": self._tau.copy(), "p": self._p.copy()}
@@ -512,41 +358,3 @@ def _restored(model: Model, q: np.ndarray, v: np.ndarray, arguments: dict[str, A
     new.load(views["state"])
     new._tau[...], new._p[...] = views["tau"], views["p"]
     return new
-
-
-class _Alone:
-    """A lock that nobody waits for."""
-
-    __slots__ = ("_lock",)
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        if not self._lock.acquire(False):
-            raise RuntimeError("this Stepper is at work in another thread; a stepper is for one thread at a time")
-
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
-
-
-def _count(count: Any, given: Mapping[str, tuple[np.ndarray, int]]) -> int:
-    """Number of robots: what is asked for, or as many as there are rows."""
-    found = 1
-    for name, (array, rank) in given.items():
-        leading = array.shape[: array.ndim - rank]
-        if len(leading) > 1:
-            raise ValueError(f"{name}: expected a row for all robots or one for each, got shape {array.shape}")
-        if prod(leading) != 1:
-            if found != 1 and leading[0] != found:
-                raise ValueError(f"{name}: expected {found} rows, as there are robots, got {leading[0]}")
-            found = leading[0]
-    if count is None:
-        return found
-    count = whole_number("count", count)
-    if found not in (1, count):
-        name = next(n for n, (a, rank) in given.items() if a.shape[: a.ndim - rank] == (found,))
-        raise ValueError(f"{name}: expected a row for all or {count} rows, one for each robot, got {found}")
-    if count > MOST_ROBOTS:
-        raise ValueError(f"count: expected at most {MOST_ROBOTS} robots, got {count}")
-    return count

@@ -149,8 +149,8 @@ class Call:
         for k, array in enumerate(arrays):
             words[ARRAYS + 2 * k] = address_of(array)
             words[ARRAYS + 2 * k + 1] = 0 if len(array) == 1 and count > 1 else array.strides[0]
-        samples = [_from_sample(array) for array in (*states, *given, *constants, *states, *records)]
-        words[loop + STRIDES :] = samples
+        for k, array in enumerate((*states, *given, *constants, *states, *records)):
+            words[loop + STRIDES + k] = _from_sample(array)
         self.last = record == "last"
         self.set_steps(steps, every)
 
