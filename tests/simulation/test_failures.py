@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.compiler.runtime.loop import Call
-from featherweight.integrators import SemiImplicit
 from featherweight.simulation import running
-from featherweight.simulation.options import StepOptions
-from featherweight.simulation.step import step_loop
 
 MODEL = fw.robots.double_pendulum()
 START = np.array([0.4, -0.2]), np.array([0.3, 0.1])
@@ -222,11 +218,8 @@ def test_a_file_knows_which_lanes_failed_before_the_controller_did(ends_by, tmp_
 def test_a_lane_that_has_failed_keeps_what_its_controller_remembered() -> None:
     """Along with q and v: a file then says how the controller was when its robot failed."""
     counting = fw.compiled(lambda t, q, v, x, p: ([0.0, 0.0], x + 1.0), state=[5.0])
-    options = StepOptions(SemiImplicit(), control=counting)
-    carry = [np.tile(START[0], (2, 1)), np.tile(START[1], (2, 1)), np.array([[0.0, 0, 0], [0.0, 1, 0]]), [[5.0], [5.0]]]
-    states = [np.zeros((2, 2, 2)), np.zeros((2, 2, 2)), np.zeros((2, 3)), np.zeros((2, 1))]
-    records = [np.zeros((2, 1, int(np.prod(shape)))) for shape in options.records(MODEL).values()]
-    constants = [np.full((1, 1), DT), np.zeros((1, 0))]
-    step_loop(MODEL, options).run(Call([np.array(c) for c in carry], [], constants, states, records, 3, 3))
-    assert states[3].tolist() == [[8.0], [5.0]]
-    assert (states[0][1, 1] == START[0]).all()
+    sim = fw.Stepper(MODEL, np.tile(START[0], (2, 1)), START[1], dt=DT, control=counting)
+    sim.q[1] = np.inf
+    sim.step(3)
+    assert sim.x.tolist() == [[8.0], [5.0]]
+    assert sim.status.tolist() == [fw.Status.OK, fw.Status.BAD_INPUT]

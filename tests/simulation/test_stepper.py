@@ -367,3 +367,90 @@ def test_wrenches_act_as_in_forward_dynamics() -> None:
     made = fw.rollout(MODEL, q, np.zeros(7), steps=2, dt=1e-6, f_ext=steps, limits=False)
     b = fw.forward_dynamics(MODEL, made.q[1], made.v[1], fw.passive_force(MODEL, made.q[1], made.v[1]))
     assert np.allclose((made.v[2] - made.v[1]) / 1e-6, b, rtol=1e-4)
+
+
+def test_controllers_see_contact_and_are_asked_now_and_then() -> None:
+    """What a controller sees and gives, against the same run with a Python controller's eyes."""
+
+    def control(t: Any, q: Any, v: Any, x: Any, p: Any, s: Any) -> Any:
+        tau = 0 * v
+        tau[6] = 0.01 * s.contact_force[0, 2] + 0.1 * s.touching[1] + s.dt * s.step
+        return tau, np.array([x[0] + 1]), {"load": s.contact_force[:, 2], "cost": x[0] * s.touching[0]}
+
+    def asked(every: int) -> fw.Trajectory:
+        own = fw.compiled(
+            control, state=[0.0], every=every, sees=("contact_force", "touching", "dt", "step"),
+            outputs={"load": (2,), "cost": ()},
+        )  # fmt: skip
+        q = MODEL.neutral()
+        q[2] = 0.305
+        return fw.rollout(MODEL, q, np.zeros(7), steps=40, dt=DT, contact=IMPULSES, control=own)
+
+    run, seldom = asked(1), asked(4)
+    felt = np.concatenate([np.zeros((1, 2, 3)), run.contact_force[:-1]])
+    touching = (felt != 0).any(axis=-1)
+    assert touching.any() and not touching.all()
+    expected = 0.01 * felt[:, 0, 2] + 0.1 * touching[:, 1] + DT * np.arange(40)
+    assert np.allclose(run.tau[:, 6], expected, rtol=1e-13, atol=1e-16)
+    assert run.x[:, 0].tolist() == list(range(41))
+    assert same(run.outputs["load"], felt[:, :, 2]) and same(run.outputs["cost"], np.arange(40) * touching[:, 0])
+    assert seldom.x[:, 0].tolist() == [1.0 + (k - 1) // 4 if k else 0.0 for k in range(41)]
+    held = seldom.tau.reshape(10, 4, 7)
+    assert same(held, np.repeat(held[:, :1], 4, axis=1)) and len(np.unique(held[:, 0, 6])) == 10
+    felt = np.concatenate([np.zeros((1, 2, 3)), seldom.contact_force[:-1]])[::4]
+    assert same(seldom.outputs["load"][::4], felt[:, :, 2])
+
+
+def test_a_trajectory_with_outputs_can_be_saved(tmp_path: Any) -> None:
+    def control(t: Any, q: Any, v: Any, x: Any, p: Any) -> Any:
+        return p[0] * v, x + q, {"speed": v[0]}
+
+    own = fw.compiled(control, state=[0.0, 0.0], parameters=[-0.1], outputs=("speed",))
+    model = fw.robots.double_pendulum()
+    run = fw.rollout(model, [[0.1, 0.2], [0.3, 0.4]], np.zeros(2), steps=6, dt=DT, control=own)
+    assert run.x.shape == (2, 7, 2) and same(run.outputs["speed"], run.v[:, :-1, 0])
+    run.save(tmp_path / "run.fw")
+    fw.rollout(model, [[0.1, 0.2], [0.3, 0.4]], np.zeros(2), steps=6, dt=DT, control=own, file=tmp_path / "other.fw")
+    for name in ("run.fw", "other.fw"):
+        loaded = fw.Trajectory.load(tmp_path / name)
+        assert same(loaded.x, run.x) and same(loaded.outputs["speed"], run.outputs["speed"])
+    one = run.lane(1)
+    assert same(one.x, run.x[1]) and same(one.outputs["speed"], run.outputs["speed"][1])
+
+
+def test_other_numbers_for_a_controller_trace_nothing() -> None:
+    def control(t: Any, q: Any, v: Any, x: Any, p: Any) -> Any:
+        return p[0] - 0.1 * v + 0 * x[0], x + 1
+
+    model, own = fw.robots.double_pendulum(), fw.compiled(control, state=[0.0], parameters=[0.5])
+    first = fw.rollout(model, [0.1, 0.2], np.zeros(2), steps=3, dt=DT, control=own)
+    (loop,) = own.loops[model].values()
+    other = fw.rollout(
+        model, [0.1, 0.2], np.zeros(2), steps=3, dt=DT, control=own.with_parameters([2.0]).with_state([7.0])
+    )
+    assert list(own.loops[model].values()) == [loop]
+    assert other.x[-1, 0] == 10.0 and (other.q[-1] != first.q[-1]).any()
+    with pytest.raises(ValueError, match=r"parameters: expected shape \(…, 1\)"):
+        own.with_parameters([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [({"every": 0}, "every"), ({"sees": ("smell",)}, "sees"), ({"sees": "dt"}, "sees"), ({"outputs": 3}, "outputs")],
+)
+def test_bad_controllers_are_named(given: dict[str, Any], error: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=error):
+        fw.compiled(swing, **given)
+
+
+def test_outputs_must_be_what_was_declared() -> None:
+    model = fw.robots.double_pendulum()
+    for outputs, message in (
+        ({"a": (2,)}, r"declare it: outputs=\{'a': \(\)\}"),
+        ({"b": ()}, "a dictionary of b, got a"),
+    ):
+        own = fw.compiled(lambda t, q, v, x, p: (v, x, {"a": q[0]}), outputs=outputs)
+        with pytest.raises(fw.SimulationError, match=message):
+            fw.rollout(model, [0.1, 0.2], np.zeros(2), steps=1, dt=DT, control=own)
+    with pytest.raises(ValueError, match="sees contact, and there is none"):
+        fw.rollout(MODEL, MODEL.neutral(), np.zeros(7), steps=1, dt=DT, control=fw.compiled(swing, sees=("touching",)))

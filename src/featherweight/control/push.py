@@ -46,7 +46,7 @@ class PushedController:
 
     def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
         own = self.layout.read(p)
-        tau, after = compiled(self.function)(t, q, v, x, own.inside)
+        tau, after, _ = compiled(self.function)(t, q, v, x, own.inside)
         if len(tau) != self.model.nv:
             expected = f"expected {self.model.nv} numbers from the controller that is pushed"
             raise ValueError(f"tau: {expected}, got {len(tau)}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+SEEN = ("contact_force", "touching", "dt", "step")
+Shape = tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """A controller f(t, q, v, x, p) -> (tau, x) that is traced, with its first state and its parameters.
+    """A controller f(t, q, v, x, p) -> (tau, x) that is traced, with first state and parameters: see `compiled`.
 
     It is copied and pickled as its function is, without what was compiled: functions of a module by `pickle`, lambdas
     and functions made inside of others by `cloudpickle`.
@@ -27,15 +32,52 @@ class Compiled:
     state: np.ndarray
     parameters: np.ndarray
     loops: Any = field(default_factory=weakref.WeakKeyDictionary, repr=False, compare=False)  # compiled ones, by model
+    every: int = 1
+    sees: tuple[str, ...] = ()
+    outputs: Mapping[str, Shape] = field(default_factory=dict)
 
-    def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[list[Any], list[Any]]:
-        """Forces and the next state, as flat lists."""
-        result = self.function(t, q, v, x, p)
-        if not isinstance(result, tuple) or len(result) != 2:
-            name = getattr(self.function, "__name__", "the controller")
-            raise TypeError(f"control: expected {name} to return (tau, x), got {type(result).__name__}")
-        tau, after = result
-        return _flat("tau", tau), _flat("x", x if after is None else after)
+    @property
+    def feels(self) -> bool:
+        """Does it see contact?"""
+        return bool({"contact_force", "touching"} & set(self.sees))
+
+    @property
+    def held(self) -> int:
+        """How many outputs there are, numbers in all."""
+        return sum(map(prod, self.outputs.values()))
+
+    def with_parameters(self, parameters: ArrayLike) -> Compiled:
+        """The same controller with other parameters, shape (m,) or (…, m): nothing is traced or compiled again."""
+        return replace(self, parameters=_alike("parameters", parameters, self.parameters))
+
+    def with_state(self, state: ArrayLike) -> Compiled:
+        """The same controller with another first state, shape (n,) or (…, n): nothing is traced or compiled again."""
+        return replace(self, state=_alike("state", state, self.state))
+
+    def __call__(self, t: Any, q: Any, v: Any, x: Any, p: Any, *seen: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        """Forces, the next state and outputs, as flat lists."""
+        result = self.function(t, q, v, x, p, *seen)
+        name, wanted = getattr(self.function, "__name__", "the controller"), 3 if self.outputs else 2
+        if not isinstance(result, tuple) or len(result) != wanted:
+            what = "(tau, x, outputs)" if self.outputs else "(tau, x)"
+            got = f"{len(result)} things" if isinstance(result, tuple) else type(result).__name__
+            raise TypeError(f"control: expected {name} to return {what}, got {got}")
+        tau, after = result[:2]
+        outputs = self._flat_outputs(result[2]) if self.outputs else []
+        return _flat("tau", tau), _flat("x", x if after is None else after), outputs
+
+    def _flat_outputs(self, outputs: Any) -> list[Any]:
+        if not isinstance(outputs, Mapping) or set(outputs) != set(self.outputs):
+            got = ", ".join(map(str, outputs)) if isinstance(outputs, Mapping) else type(outputs).__name__
+            raise TypeError(f"outputs: expected a dictionary of {', '.join(self.outputs)}, got {got}")
+        flat = []
+        for name, shape in self.outputs.items():
+            values = np.asarray(outputs[name], dtype=object)
+            if values.shape != shape:
+                fix = f"declare it: outputs={{{name!r}: {values.shape}}}"
+                raise TypeError(f"outputs: {name}: expected shape {shape}, got {values.shape}; {fix}")
+            flat += [x.item() if isinstance(x, np.generic) else x for x in values.ravel()]
+        return flat
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "loops"}
@@ -44,7 +86,15 @@ class Compiled:
         self.__dict__.update(state, loops=weakref.WeakKeyDictionary())
 
 
-def compiled(function: Callable[..., Any], *, state: ArrayLike = (), parameters: ArrayLike = ()) -> Compiled:
+def compiled(
+    function: Callable[..., Any],
+    *,
+    state: ArrayLike = (),
+    parameters: ArrayLike = (),
+    every: int = 1,
+    sees: Sequence[str] = (),
+    outputs: Sequence[str] | Mapping[str, Shape] = (),
+) -> Compiled:
     """A controller for the native loop: `f(t, q, v, x, p) -> tau, x`.
 
     It is traced once, on arrays of symbols: plain arithmetic on `q`, `v`, `x`, `p`, the functions of
@@ -55,10 +105,43 @@ def compiled(function: Callable[..., Any], *, state: ArrayLike = (), parameters:
         function: the controller; `x` is what it carries from step to step, `p` its parameters.
         state: x at the beginning, shape (n,) or (…, n) for a batch.
         parameters: p, shape (m,) or (…, m) for a batch.
+        every: it is asked in every so many steps; its forces and outputs are held in between.
+        sees: what it sees beside the state, some of "contact_force" (nc, 3) [N] in the last step, "touching" (nc,),
+            1 where that is not zero and 0 elsewhere, "dt" [s], and "step", the number of the step. Then it is called
+            with one argument more, which has these names.
+        outputs: names of what it returns beside tau and x, in a dictionary: `tau, x, {"cost": …}`. Numbers, or arrays
+            whose shapes are given here by name. `Trajectory.outputs` has them.
     """
     if not callable(function):
         raise TypeError(f"function: expected a controller f(t, q, v, x, p), got {type(function).__name__}")
-    return Compiled(function, _numbers("state", state), _numbers("parameters", parameters))
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise ValueError(f"every: expected a whole number of steps > 0, got {every!r}")
+    if isinstance(sees, str) or any(name not in SEEN for name in sees):
+        raise ValueError(f"sees: expected some of {', '.join(SEEN)}, got {sees!r}")
+    numbers = _numbers("state", state), _numbers("parameters", parameters)
+    return Compiled(function, *numbers, every=int(every), sees=tuple(sees), outputs=_shapes(outputs))
+
+
+def _shapes(outputs: Any) -> Mapping[str, Shape]:
+    """Shapes of outputs by name."""
+    shapes = dict(outputs) if isinstance(outputs, Mapping) else outputs
+    if isinstance(shapes, (list, tuple)):
+        shapes = dict.fromkeys(shapes, ())
+    good = isinstance(shapes, dict) and all(
+        isinstance(name, str) and isinstance(shape, tuple) and all(isinstance(n, int) and n >= 0 for n in shape)
+        for name, shape in shapes.items()
+    )
+    if not good:
+        raise TypeError(f"outputs: expected names, or shapes by name, got {outputs!r}")
+    return shapes
+
+
+def _alike(name: str, values: Any, before: np.ndarray) -> np.ndarray:
+    """Other numbers, as many as before."""
+    array = _numbers(name, values)
+    if array.shape[-1:] != before.shape[-1:]:
+        raise ValueError(f"{name}: expected shape (…, {before.shape[-1]}), as before, got {array.shape}")
+    return array
 
 
 def as_forces(forces: Any, shape: tuple[int, ...], when: str) -> np.ndarray:

@@ -13,8 +13,10 @@ from featherweight.simulation.header import ROW
 from featherweight.simulation.status import Status
 
 Arrays = Mapping[str, np.ndarray]
+STATES = ("q", "v", "x")
 RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver", "convergence")
 NAMES = ("q", "v", *RECORDS)
+OUTPUT = "output: "  # names of a controller's outputs begin with it
 MOST_FILLED = 64_000_000  # bytes of NaN for samples that a file does not have
 INTEGER = 1 << 53  # steps that a double can count
 
@@ -50,8 +52,8 @@ def joined(course: Course, chunks: Sequence[Arrays]) -> tuple[dict[str, np.ndarr
     first = chunks[0]
     for k, arrays in enumerate(chunks):
         new = _shape(arrays, "q", 3)[1]
-        for name in NAMES:
-            wanted = (lanes, new - (k == 0 and name in RECORDS), *_shape(first, name)[2:])
+        for name in (*NAMES, *others(first)):
+            wanted = (lanes, new - (k == 0 and name not in STATES), *_shape(first, name)[2:])
             _is(arrays, name, wanted)
         had += new
     clock = _is(chunks[-1], "clock", (lanes, *_shape(first, "clock", 2)[1:]))
@@ -60,7 +62,8 @@ def joined(course: Course, chunks: Sequence[Arrays]) -> tuple[dict[str, np.ndarr
     if not lanes and 8 * had > MOST_FILLED:  # the times of nothing
         raise ValueError(f"{had} samples of no robot")
     check_ends(clock[:, 1], clock[:, 2])
-    whole = {n: np.concatenate([arrays[n] for arrays in chunks], axis=1) for n in NAMES}
+    names = *NAMES, *others(first)
+    whole = {n: np.concatenate([arrays[n] for arrays in chunks], axis=1) for n in names}
     bytes_of_one = 8 + sum(array[:, :1].nbytes for array in whole.values())
     missing = course.samples + 1 - had
     return whole, clock, course.samples if missing * bytes_of_one <= MOST_FILLED else had - 1
@@ -68,20 +71,26 @@ def joined(course: Course, chunks: Sequence[Arrays]) -> tuple[dict[str, np.ndarr
 
 def check_saved(arrays: Arrays, complete: Any) -> None:
     """The arrays of a trajectory that was written whole, and whether it had come to its end."""
-    if set(arrays) - {ROW} != {*NAMES, "t", "status", "failed_step"} or not isinstance(complete, bool):
+    more = others(arrays)
+    if set(arrays) - {ROW, *more} != {*NAMES, "t", "status", "failed_step"} or not isinstance(complete, bool):
         raise ValueError(f"expected the arrays of a trajectory, got {', '.join(arrays)[:200]}, complete {complete!r}")
     batch, samples = _shape(arrays, "q")[:-2], len(_is(arrays, "t", _shape(arrays, "t", 1)))
     if not samples or not np.isfinite(arrays["t"]).all():
         raise ValueError(f"expected times, got {samples}, or not finite")
-    for name in ("q", "v"):
+    for name in (n for n in STATES if n in arrays):
         _is(arrays, name, (*batch, samples, *_shape(arrays, name)[-1:]))
-    for name in RECORDS:
+    for name in (*RECORDS, *(n for n in more if n not in STATES)):
         if _shape(arrays, name) != (0, 0):
             _is(arrays, name, (*batch, samples - 1, *_shape(arrays, name)[len(batch) + 1 :]))
     for name in ("status", "failed_step"):
         if _shape(arrays, name) != batch or arrays[name].dtype.kind not in "ui":
             raise ValueError(f"{name}: expected whole numbers of shape {batch}, got {arrays[name].dtype}")
     check_ends(arrays["status"], arrays["failed_step"])
+
+
+def others(arrays: Arrays) -> list[str]:
+    """Names of what only some runs have: a controller's state and outputs."""
+    return [name for name in arrays if name == "x" or name.startswith(OUTPUT)]
 
 
 def check_sizes(model: Any, arrays: Arrays) -> None:

@@ -18,6 +18,7 @@ from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
+from featherweight.simulation.loading import OUTPUT
 from featherweight.simulation.pipeline import Parts
 
 MOST_RECENT = 16  # options that are remembered
@@ -88,18 +89,23 @@ class StepOptions:
         """What shapes the step, by its fields without the numbers that are inputs; a controller by its function and how
         many numbers it takes."""
         shape, control = self._structure[0], self.control
-        traced = control and (control.function, control.state.shape[-1:], control.parameters.shape[-1:])
+        traced = control and (
+            control.function, control.state.shape[-1:], control.parameters.shape[-1:], control.every, control.sees,
+            tuple(control.outputs.items()),
+        )  # fmt: skip
         parts = shape.integrator, shape.actuators, shape.contact, shape.forces, shape.constraints
         return identity(self.given, *parts, self.limits, self.watched, self.wrenches, traced, len(self.numbers))
 
     def records(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Shapes of what is recorded in a step, by name: forces; of contact, force, slip, depth, and (turns, residual)
-        of the solver; of an integrator that solves equations, (iterations, residual)."""
+        of the solver; of an integrator that solves equations, (iterations, residual); outputs of a controller."""
         points = len(model.contact_points) if self.contact is not None else 0
         solver = 2 if points or self.constraints else 0
+        outputs = {} if self.control is None else {f"{OUTPUT}{n}": s for n, s in self.control.outputs.items()}
         return {
             "tau": (model.nv,), "contact_force": (points, 3), "contact_slip": (points,), "penetration": (points,),
             "solver": (solver,), "convergence": (2 if self.integrator.solves else 0,),
+            **outputs,
         }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.limits import warn_if_beyond
+from featherweight.simulation.loading import STATES
 from featherweight.simulation.options import StepOptions, same_as_before
 from featherweight.simulation.status import Status
 from featherweight.simulation.step import step_loop
@@ -49,7 +50,7 @@ class Problem:
     loop: Loop
     records: dict[str, tuple[int, ...]]  # shapes of what is recorded in a step, by name
     control: Control | None  # called from Python
-    carry: tuple[np.ndarray, ...]  # at the beginning: q, v, clock, and the controller's state; (count, n); not ours
+    carry: tuple[np.ndarray, ...]  # at the beginning: q, v, a controller's state, clock, …; (count, n); not ours
     given: tuple[np.ndarray, ...]  # for each step: forces (count, steps, nv), wrenches (count, steps, 6 (nb + 1))
     constants: tuple[np.ndarray, ...]  # (count or 1, n)
     ground: tuple[Surface, ...]  # the surfaces that are there
@@ -61,6 +62,11 @@ class Problem:
     def count(self) -> int:
         """Number of robots."""
         return prod(self.batch)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Parts of the carry whose history is kept: its first ones."""
+        return tuple(a.name for a in self.loop.carry if a.name in STATES)
 
     @property
     def samples(self) -> int:
@@ -136,10 +142,11 @@ def problem(
 
 
 def first_carry(model: Model, loop: Loop, q: np.ndarray, v: np.ndarray, x: np.ndarray | None) -> list[np.ndarray]:
-    """What the first step is handed, rows of robots: q, v, clock, memories, and a controller's state x."""
+    """What the first step is handed, rows of robots: q, v, a controller's state x, clock, memories."""
     count, others = len(q), [a for a in loop.carry if a.name not in ("q", "v", "clock", "x")]
     memories = [np.full((count, *a.shape), -1.0 if a.name == "passed" else 0.0) for a in others]
-    return [*_begin(model, q, v), *memories, *([] if x is None else [x])]
+    q, v, clock = _begin(model, q, v)
+    return [q, v, *([] if x is None else [x]), clock, *memories]
 
 
 def constants_for(
@@ -191,6 +198,8 @@ def step_options(
         method, given, own, actuators, contact, acts, limited and not acts, elements, others, wrenches
     )
     _check_impulses(options)
+    if own is not None and own.feels and contact is None:
+        raise ValueError("control: sees contact, and there is none; give contact=")
     return same_as_before(options)
 
 

@@ -11,7 +11,6 @@ from featherweight.errors import SimulationError
 from featherweight.simulation.control import as_forces, raised
 from featherweight.simulation.problem import Problem
 from featherweight.simulation.run import LAST_STATES, MeanRun, Run, last_of, take
-from featherweight.simulation.step import RECORDED
 from featherweight.simulation.trajectory import Trajectory
 
 FLOAT = np.dtype(float)
@@ -37,7 +36,7 @@ class PythonRun(Run):
         self._forces = np.empty((p.count, 1, p.model.nv))
         self._tau = self._forces.reshape(self._shape)  # the same memory
         self._wrenches = [np.array(own[:, :1]) for own in p.given]  # of a step
-        self._rest = [np.array(c) for c in self.now[RECORDED:]]  # what is carried and not recorded, after k steps
+        self._rest = [np.array(c) for c in self.now[self.kept :]]  # what is carried and not recorded, after k steps
         self._single = single_steps(p.loop, p.count)
 
     def _push(self, k: int) -> None:
@@ -81,7 +80,7 @@ class BatchWithPython(PythonRun):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         p = problem
-        self.now = [*(np.array(c) for c in self.now[:RECORDED]), *self._rest]
+        self.now = [*(np.array(c) for c in self.now[: self.kept]), *self._rest]
         self._out = [np.empty((p.count, 1, *shape)) for shape in p.records.values()]
         given = [self._forces, *self._wrenches]
         self._single.use(Call(self.now, given, p.constants, self.now, self._out, 1, 1))
@@ -94,7 +93,7 @@ class BatchWithPython(PythonRun):
 
     def _step_by_step(self, end: int) -> None:
         p, every = self.problem, self.problem.every
-        q, v = (now.reshape(*p.batch, now.shape[1]) for now in self.now[:RECORDED])
+        q, v = (now.reshape(*p.batch, now.shape[1]) for now in self.now[: self.kept])
         for k in range(self.k, end):
             self._tau[...] = self._asked(k, q.copy(), v.copy())
             self._push(k)
@@ -150,7 +149,7 @@ class AloneWithPython(PythonRun):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         p = problem
-        states = [c[:, None] for c in self.now[:RECORDED]]
+        states = [c[:, None] for c in self.now[: self.kept]]
         records = [np.empty((1, 0, *shape)) for shape in p.records.values()]
         self._tape = Tape(p, 0, states, records, [self._forces, *self._wrenches], self._rest)
         self._step: Any = (None if p.batch else self._single.from_python) or self._slow_step

@@ -17,8 +17,7 @@ from featherweight.compiler.runtime.loop import Call
 from featherweight.compiler.runtime.memory import empty
 from featherweight.simulation.header import in_a_row
 from featherweight.simulation.problem import Problem
-from featherweight.simulation.step import RECORDED
-from featherweight.simulation.trajectory import STATES, Trajectory, assembled
+from featherweight.simulation.trajectory import Trajectory, assembled
 
 LAST_STATES = 100  # kept for the error when a run fails
 
@@ -28,12 +27,13 @@ class Run:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = p = problem
+        self.kept = len(p.states)  # parts of the carry whose history is kept
         self.k = 0  # steps that are made
         self.done = 0  # samples after the first
-        self.history = [empty((p.count, p.samples + 1, c.shape[1])) for c in p.carry[:RECORDED]]  # see `_first`
+        self.history = [empty((p.count, p.samples + 1, c.shape[1])) for c in p.carry[: self.kept]]  # see `_first`
         self.records = {name: empty((p.count, p.samples, *shape)) for name, shape in p.records.items()}
         self.now = list(p.carry)  # the whole carry after k steps; never written to
-        self.last = self.now[RECORDED:]  # what is not recorded, at the last sample
+        self.last = self.now[self.kept :]  # what is not recorded, at the last sample
         self._begun: deque[tuple[int, list[np.ndarray]]] = deque()  # carries that a failure may need again
 
     def _first(self) -> None:
@@ -45,7 +45,7 @@ class Run:
     @property
     def clock(self) -> np.ndarray:
         """Step, status and failed step of each robot."""
-        return self.now[RECORDED]
+        return self.now[self.kept]
 
     @property
     def failed(self) -> bool:
@@ -61,7 +61,7 @@ class Run:
             self._begun.append((self.k, self.now))
         begun = self.k % p.every
         samples = 0 if begun else min(steps // p.every, p.samples - i)
-        rest = [np.empty_like(c) for c in self.now[RECORDED:]]
+        rest = [np.empty_like(c) for c in self.now[self.kept :]]
         if samples:
             states = [states[:, i : i + samples + 1] for states in self.history]
             records = [record[:, i : i + samples] for record in self.records.values()]
@@ -71,7 +71,7 @@ class Run:
             return
         self._first()
         part = min(steps, p.every - begun)
-        pairs = [np.empty((p.count, 2, c.shape[1])) for c in self.now[:RECORDED]]
+        pairs = [np.empty((p.count, 2, c.shape[1])) for c in self.now[: self.kept]]
         records = [np.empty((p.count, 1, *shape)) for shape in p.records.values()]
         self._steps(part, part, [*pairs, *rest], records)
         now = [*(np.array(pair[:, 1]) for pair in pairs), *rest]
@@ -98,7 +98,7 @@ class Run:
         """Keep the state after k steps as the next sample. When all robots have failed it is what they will be then."""
         for states, c in zip(self.history, now, strict=False):
             states[:, self.done + 1] = c
-        self._set(k=k, now=now, last=[np.array(c) for c in now[RECORDED:]], done=self.done + 1)
+        self._set(k=k, now=now, last=[np.array(c) for c in now[self.kept :]], done=self.done + 1)
 
     def last_states(self) -> Trajectory:
         """Up to 100 states before the failure of a single robot, one for each step."""
@@ -108,7 +108,7 @@ class Run:
         first = max(start, failed - LAST_STATES + 1)
         if first > start:
             states = self._again(carry, start, first, 1)[: len(carry)]
-            carry = [*(c[:, -1] for c in states[:RECORDED]), *states[RECORDED:]]
+            carry = [*(c[:, -1] for c in states[: self.kept]), *states[self.kept :]]
         states = self._again(carry, first, failed, failed - first)
         records = dict(zip(p.records, states[len(carry) :], strict=True))
         return last_of(p, first, states[0], states[1], records, self.clock)
@@ -118,9 +118,9 @@ class Run:
         p = self.problem
         records = [np.empty((p.count, samples, *shape)) for shape in p.records.values()]
         if end == start:
-            return [*(c[:, None] for c in carry[:RECORDED]), *carry[RECORDED:], *records]
-        states = [np.empty((p.count, samples + 1, c.shape[1])) for c in carry[:RECORDED]]
-        states += [np.empty_like(c) for c in carry[RECORDED:]]
+            return [*(c[:, None] for c in carry[: self.kept]), *carry[self.kept :], *records]
+        states = [np.empty((p.count, samples + 1, c.shape[1])) for c in carry[: self.kept]]
+        states += [np.empty_like(c) for c in carry[self.kept :]]
         given = [forces[:, start:end] for forces in p.given]
         steps = end - start
         p.loop.run(Call(carry, given, p.constants, states, records, steps, steps // samples))
@@ -130,7 +130,7 @@ class Run:
         """Everything so far; rows of failed lanes from the failed step on are NaN."""
         self._first()
         p, n = self.problem, self.done
-        rows = {name: states[:, : n + 1] for name, states in zip(STATES, self.history, strict=True)}
+        rows = {name: states[:, : n + 1] for name, states in zip(p.states, self.history, strict=True)}
         rows |= {name: record[:, :n] for name, record in self.records.items()}
         whole = assembled(p.model, p.batch, p.dt, p.every, p.samples, rows, self.clock, p.began)
         return replace(whole, ground=p.ground, parameters=p.parameters)
@@ -141,7 +141,7 @@ class Run:
         """What a file needs of the samples after `since`, all of them for None, and to go on from here."""
         self._first()
         first, begin = (0, 0) if since is None else (since + 1, since)
-        states = {n: s[:, first : self.done + 1] for n, s in zip(STATES, self.history, strict=True)}
+        states = {n: s[:, first : self.done + 1] for n, s in zip(self.problem.states, self.history, strict=True)}
         records = {n: r[:, begin : self.done] for n, r in self.records.items()}
         others = {f"carry{k}": c for k, c in enumerate(self.last[1:])}
         constants = in_a_row(self.problem.parameters) if since is None else {}
@@ -151,7 +151,7 @@ class Run:
         """What `written` gave, put back."""
         first, begin = (0, 0) if since is None else (since + 1, since)
         self.done = first + arrays["q"].shape[1] - 1
-        for states, name in zip(self.history, STATES, strict=True):
+        for states, name in zip(self.history, self.problem.states, strict=True):
             states[:, first : self.done + 1] = arrays[name]
         for name, record in self.records.items():
             record[:, begin : self.done] = arrays[name]

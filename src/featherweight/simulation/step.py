@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from math import prod
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,18 @@ from featherweight.forces import Kinematics, Wrenches
 from featherweight.identity import identity
 from featherweight.model import Model, Tree
 from featherweight.model.cache import Kernels
-from featherweight.scalar import logical_not, only_where, where
+from featherweight.scalar import logical_not, only_where, when, where
 from featherweight.simulation.control import Compiled
+from featherweight.simulation.loading import OUTPUT
 from featherweight.simulation.options import StepOptions
-from featherweight.simulation.pipeline import Memory, Parts, damped_by, step
+from featherweight.simulation.pipeline import Memory, Parts, Records, damped_by, step
 from featherweight.simulation.status import Status
 
 NOT_CONVERGED, DIVERGED, BAD_CONTROL, BAD_INPUT, SINGULAR = map(
     float, (Status.NOT_CONVERGED, Status.DIVERGED, Status.BAD_CONTROL, Status.BAD_INPUT, Status.SINGULAR)
 )
 MOST_TRACED = 16  # loops around code of others that are kept with a robot or a controller
-RECORDED = 2  # parts of the carry whose history is kept as a rule: q and v
+RETURNED = 2  # parts of the carry that a step from Python gives back: q and v
 
 
 def step_loop(model: Model, options: StepOptions) -> Loop:
@@ -61,16 +63,21 @@ def carry_of(model: Model, options: StepOptions) -> list[Argument]:
     carry = [
         Argument("q", (model.nq,), "nq", tuple(j.q.start for j in model.independent_joints)),
         Argument("v", (model.nv,), "nv", tuple(j.v.start for j in model.independent_joints)),
-        Argument("clock", (3,), "3"),
     ]
+    control = options.control
+    if control is not None:
+        carry.append(Argument("x", control.state.shape[-1:], "n"))
+    carry.append(Argument("clock", (3,), "3"))
     if sizes.integrator:
         carry.append(Argument("integrator", (sizes.integrator,), "n"))
     if others := sum(sizes.elements) + sizes.constraints:
         carry.append(Argument("memory", (others,), "n"))
     if options.watched:
         carry.append(Argument("passed", (2,), "2"))
-    if options.control is not None:
-        carry.append(Argument("x", options.control.state.shape[-1:], "n"))
+    if control is not None and control.feels:
+        carry.append(Argument("felt", (3 * len(model.contact_points),), "3 nc"))
+    if control is not None and control.every > 1:
+        carry.append(Argument("held", (1 + model.nv + control.held,), "n"))
     return carry
 
 
@@ -108,7 +115,7 @@ def _make(model: Model, options: StepOptions) -> Loop:
     whole = identity("step", options.identity.text, model)
     fingerprint = None if options.identity.foreign else whole.everywhere
     by_user, shapes = options.control is not None, list(records.values())
-    return Loop("step", carry, forces, constants, shapes, function, RECORDED, fingerprint, one_by_one=by_user)
+    return Loop("step", carry, forces, constants, shapes, function, RETURNED, fingerprint, one_by_one=by_user)
 
 
 def _recorded(records: dict[str, list[Any]], name: str, shape: tuple[int, ...]) -> list[Any]:
@@ -129,7 +136,7 @@ def _step(
     step of the failure."""
     (k, status, failed), (dt,) = x["clock"], x["dt"]
     parts, going = options.parts, status == 0
-    asked, x_after = _forces(model, x, options.control)
+    asked, x_after, outputs = _forces(model, x, options.control)
     tau = asked if options.actuators is None else options.actuators.forces(model, x["v"], asked)
     good_tau = abs(_sum(asked)) <= LARGEST
     if options.wrenches:
@@ -160,9 +167,10 @@ def _step(
     if options.watched:
         passed = _passed(model, tree, new["q"], clock, x["passed"])
         new["passed"] = tree.chosen(still, passed, x["passed"])
+    after.records.add({"tau": list(tau)})
     if options.control is not None:
         new["x"] = tree.chosen(still, x_after, x["x"])
-    after.records.add({"tau": list(tau)})
+        _remember(options.control, x, asked, outputs, after.records, new)
     return {**new, "clock": clock}, after.records
 
 
@@ -190,19 +198,48 @@ def _memory(parts: Parts, model: Model, x: dict[str, list[Any]]) -> Memory:
     return Memory(x.get("integrator", []), elements, list(own))
 
 
-def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> tuple[list[Any], list[Any]]:
-    """The forces of a step, and the controller's next state."""
+def _remember(
+    control: Compiled,
+    x: dict[str, list[Any]],
+    asked: list[Any],
+    outputs: list[Any],
+    records: Records,
+    new: dict[str, Any],
+) -> None:
+    """What a controller sees next, what is held of it, and its outputs: into the carry and the records."""
+    if "felt" in x:
+        new["felt"] = list(records["contact_force"])
+    if "held" in x:
+        (left, *_) = x["held"]
+        new["held"] = [where(left <= 0, control.every - 1.0, left - 1.0), *asked, *outputs]
+    of_each = iter(outputs)
+    for name, shape in control.outputs.items():
+        records.add({f"{OUTPUT}{name}": [next(of_each) for _ in range(prod(shape))]})
+
+
+def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> tuple[list[Any], list[Any], list[Any]]:
+    """The forces of a step, the controller's next state, and its outputs."""
     if control is None:
-        return x.get("tau", [0.0] * model.nv), []
+        return x.get("tau", [0.0] * model.nv), [], []
+    if control.every == 1:
+        return _asked(model, x, control)
+    left, *held = x["held"]
+    waiting = held[: model.nv], x["x"], held[model.nv :]
+    return when(left <= 0, lambda: _asked(model, x, control), waiting)
+
+
+def _asked(model: Model, x: dict[str, list[Any]], control: Compiled) -> tuple[list[Any], list[Any], list[Any]]:
+    """What a controller gives in this step, checked."""
     time = x["clock"][0] * x["dt"][0]
     arrays = [np.array(x[n], dtype=object) for n in ("q", "v", "x", "p")]
+    seen = [_seen(x, control)] if control.sees else []
     try:
-        tau, after = control(time, *arrays)
+        tau, after, outputs = control(time, *arrays, *seen)
     except Exception as error:
         raise SimulationError(
             f"the controller raised {type(error).__name__} while it was traced, before step 0, t = 0 s: {error}"
         ) from error
-    for name, values in (("tau", tau), ("x", after)):
+    for name, values in (("tau", tau), ("x", after), ("outputs", outputs)):
         for value in values:
             if not isinstance(value, Node) and not _is_number(value):
                 raise SimulationError(
@@ -214,7 +251,16 @@ def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> 
             f"the controller returned tau of {len(tau)} and a state of {len(after)} numbers, before step 0, t = 0 s; "
             f"expected {model.nv} and {len(x['x'])}"
         )
-    return tau, after
+    return tau, after, outputs
+
+
+def _seen(x: dict[str, list[Any]], control: Compiled) -> SimpleNamespace:
+    """What a controller sees beside the state, by name."""
+    force = np.array(x.get("felt", []), dtype=object).reshape(-1, 3)
+    touching = [where(f[0] * f[0] + f[1] * f[1] + f[2] * f[2] > 0, 1.0, 0.0) for f in force]
+    known = {"contact_force": force, "touching": np.array(touching, dtype=object)}
+    known |= {"dt": x["dt"][0], "step": x["clock"][0]}
+    return SimpleNamespace(**{name: known[name] for name in control.sees})
 
 
 def _is_number(value: Any) -> bool:

@@ -325,7 +325,8 @@ class Stepper(LiveViews):
             contact, alone = self._options.contact, self._count == 1
             problem = Problem(
                 self._model, self._dt, n, every, () if alone else (self._count,), self._loop,
-                self._options.records(self._model), self._control, tuple(own.copy() for own in self._parts.values()), given,
+                self._options.records(self._model), self._control,
+                tuple(own.copy() for own in self._parts.values()), given,
                 tuple(self._constants), () if contact is None else contact.surfaces,
                 {name: own[0] if alone else own.copy() for name, own in self._parameters.items()},
                 record, began,

@@ -16,10 +16,9 @@ from featherweight.endings import RUN, check_ending
 from featherweight.model import Model
 from featherweight.recording import read, write
 from featherweight.simulation.header import ROW, ground_in, header_of, in_a_row, parameters_in, robot_in
-from featherweight.simulation.loading import RECORDS, check_saved, check_sizes, course_of, joined
+from featherweight.simulation.loading import OUTPUT, RECORDS, STATES, check_saved, check_sizes, course_of, joined
 from featherweight.simulation.status import Status
 
-STATES = ("q", "v")
 FORMAT = {"format": "featherweight trajectory", "version": 3}
 
 
@@ -32,7 +31,8 @@ class Trajectory:
     [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), turns and residual [m/s]. Of an integrator that solves
     equations, `convergence` (…, K, 2), iterations and relative residual. `status` and `failed_step` (…): where a lane
     failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not. `ground` has the surfaces that
-    were there, `parameters` the constants of the robots that were given, by name.
+    were there, `parameters` the constants of the robots that were given, by name. Of a compiled controller: its state
+    `x` (…, K+1, n), and its `outputs` by name, (…, K, …), in the steps that tau is of.
     """
 
     model: Model | None
@@ -50,6 +50,8 @@ class Trajectory:
     convergence: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     ground: tuple[Surface, ...] = field(default=(), kw_only=True)
     parameters: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
+    x: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
+    outputs: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
 
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J] of every state, shape (…, K+1); NaN where a lane had failed."""
@@ -81,14 +83,15 @@ class Trajectory:
         if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or not 0 <= number < count:
             raise ValueError(f"lane: expected a number from 0 to {count - 1}, got {number!r}")
         where = np.unravel_index(number, batch)
-        rows = {name: getattr(self, name) for name in ("q", "v", *RECORDS)}
+        rows = {name: getattr(self, name) for name in (*STATES, *RECORDS)}
         own = {n: a[where][::every] if a.shape[: len(batch)] == batch else a for n, a in rows.items()}
+        outputs = {name: a[where][::every] for name, a in self.outputs.items()}
         ends = {name: getattr(self, name)[where] for name in ("status", "failed_step")}
         constants = {}
         for name, values in self.parameters.items():
             shape = _shape_of(self.model, name)
             constants[name] = np.broadcast_to(values, (*batch, *shape))[where]
-        return replace(self, t=self.t[::every], parameters=constants, **own, **ends)
+        return replace(self, t=self.t[::every], parameters=constants, outputs=outputs, **own, **ends)
 
     def plot(self, **options: Any) -> Any:
         """Curves over time as a matplotlib figure; the options are those of `featherweight.plot.plot`."""
@@ -107,7 +110,10 @@ class Trajectory:
 
     def _arrays(self) -> dict[str, np.ndarray]:
         names = ("t", "q", "v", *RECORDS, "status", "failed_step")
-        return {name: np.asarray(getattr(self, name)) for name in names} | in_a_row(self.parameters)
+        others = {f"{OUTPUT}{name}": np.asarray(values) for name, values in self.outputs.items()}
+        if self.x.size:
+            others["x"] = np.asarray(self.x)
+        return {name: np.asarray(getattr(self, name)) for name in names} | others | in_a_row(self.parameters)
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
@@ -160,7 +166,7 @@ def _of_file(facts: dict[str, Any], chunks: list[dict[str, np.ndarray]], model: 
     else:
         (arrays,) = chunks
         check_saved(arrays, facts.get("complete"))
-        known |= {name: values for name, values in arrays.items() if name != ROW}
+        known |= _by_field({name: values for name, values in arrays.items() if name != ROW})
         found = Trajectory(model or own, complete=facts["complete"], **known)
     if own is not None:
         check_sizes(own, {name: getattr(found, name) for name in ("q", "v", *RECORDS)})
@@ -193,9 +199,15 @@ def assembled(
         rows = {name: np.array(own) for name, own in rows.items()}
         for name, own in rows.items():
             own[lost if name in STATES else lost[:, :-1]] = np.nan
-    known: dict[str, Any] = {name: own.reshape(*batch, *own.shape[1:]) for name, own in rows.items()}
+    known: dict[str, Any] = _by_field({name: own.reshape(*batch, *own.shape[1:]) for name, own in rows.items()})
     known |= {"status": status.astype(np.uint8).reshape(batch), "failed_step": failed.astype(int).reshape(batch)}
     return Trajectory(model, (first + steps) * dt, complete=complete, **known)
+
+
+def _by_field(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Arrays by the names of a trajectory's fields; outputs of a controller are one of them."""
+    outputs = {name.removeprefix(OUTPUT): values for name, values in arrays.items() if name.startswith(OUTPUT)}
+    return {name: values for name, values in arrays.items() if not name.startswith(OUTPUT)} | {"outputs": outputs}
 
 
 def _filled(rows: np.ndarray, samples: int) -> np.ndarray:

@@ -149,8 +149,9 @@ class Call:
         for k, array in enumerate(arrays):
             words[ARRAYS + 2 * k] = address_of(array)
             words[ARRAYS + 2 * k + 1] = 0 if len(array) == 1 and count > 1 else array.strides[0]
-        for k, array in enumerate((*states, *given, *constants, *states, *records)):
-            words[loop + STRIDES + k] = _from_sample(array)
+        samples = [0 if array.ndim == 2 else _from_sample(array) for array in (*states, *given, *constants, *states)]
+        for k, step in enumerate([*samples, *map(_from_sample, records)]):
+            words[loop + STRIDES + k] = step
         self.last = record == "last"
         self.set_steps(steps, every)
 
@@ -186,7 +187,7 @@ class Call:
 
 def _from_sample(array: np.ndarray) -> int:
     """How far it is from one sample of a row to the next [bytes]; nothing where there is but one."""
-    return 0 if array.ndim == 2 or array.shape[1] == 1 else array.strides[1]
+    return 0 if array.shape[1] == 1 else array.strides[1]
 
 
 class InPlace:
