@@ -96,6 +96,20 @@ class LiveViews:
         self._tau[:, 0] = values
 
     @property
+    def f_ext(self) -> np.ndarray:
+        """Wrenches [force; moment] on the bodies, each in its frame at its origin, (count, nb+1, 6): a live view, held
+        until it is written again. The first look compiles a step that has them, if `f_ext` was not given."""
+        return self._with_wrenches().reshape(self._count, self._model.nb + 1, 6)
+
+    @f_ext.setter
+    def f_ext(self, values: ArrayLike) -> None:
+        self.f_ext[...] = values
+
+    def _with_wrenches(self) -> np.ndarray:
+        """(count, 1, 6 (nb + 1)), from now on a part of each step."""
+        raise NotImplementedError
+
+    @property
     def parameters(self) -> Mapping[str, np.ndarray]:
         """The model's declared parameters by name, (count, …): live views."""
         return self._parameters

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from featherweight.compiler.runtime.arguments import as_array
-from featherweight.compiler.runtime.loop import Call, InPlace
+from featherweight.compiler.runtime.loop import Call, InPlace, Loop
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
+from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.forces import ForceElement
 from featherweight.integrators import Integrator
@@ -88,8 +89,7 @@ class Stepper(LiveViews):
         The others are those of `rollout`. A Python controller is called before each step: one robot's with q (nq,), as
         in `simulate`, those of many with (count, nq), and with a t (count,) once their clocks differ.
         """
-        if not isinstance(model, Model):
-            raise TypeError(f"model: expected a featherweight Model, got {type(model).__name__}")
+        checked_model(model)
         self._model, self._dt = model, seconds("dt", "time step", dt)
         self._arguments: dict[str, Any] = {
             "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
@@ -113,25 +113,26 @@ class Stepper(LiveViews):
             array, rank = given[name]
             return np.array(np.broadcast_to(array, (self._count, *array.shape[array.ndim - rank :])), order="C")
 
-        self._first = (rows("q"), rows("v"), rows("control: state") if own is not None else None)
-        loop = step_loop(model, options)
-        carry = first_carry(model, loop, *self._first)
-        ends = np.cumsum([0, *(part.shape[1] for part in carry)]).tolist()
-        self._columns = {a.name: slice(*ends[k : k + 2]) for k, a in enumerate(loop.carry)}
-        self._rows = np.concatenate(carry, axis=1)
-        self._parts = {name: self._rows[:, columns] for name, columns in self._columns.items()}
+        first = rows("q"), rows("v"), rows("control: state") if own is not None else None
+        self._begin(step_loop(model, options), first)
         self._tau = np.zeros((self._count, 1, model.nv))
         self._wrenches = rows("f_ext").reshape(self._count, 1, -1) if f_ext is not None else None
-        declared = {name: rows(name) for name in model.parameters}
-        self._parameters = MappingProxyType(declared)
+        self._parameters = MappingProxyType({name: rows(name) for name in model.parameters})
         self._p = rows("control: parameters") if own is not None else np.zeros((self._count, 0))
         shapes = options.records(model)
         self._records = {name: np.zeros((self._count, 1, *shape)) for name, shape in shapes.items()}
-        self._singles = Singles()
-        self._together = True  # all clocks are the same
-        self._alone = Alone()
+        self._singles, self._alone = Singles(), Alone()
         warn(model, options, self._dt, self._first[0], parameters, limits)
         self._prepare()
+
+    def _begin(self, loop: Loop, first: tuple[np.ndarray, np.ndarray, np.ndarray | None]) -> None:
+        """The whole state as one array, a robot a row, and its parts by name; `first`: q, v and x."""
+        carry = first_carry(self._model, loop, *first)
+        ends = np.cumsum([0, *(part.shape[1] for part in carry)]).tolist()
+        self._first, self._together = first, True  # all clocks are the same
+        self._rows = np.concatenate(carry, axis=1)
+        self._columns = {a.name: slice(*ends[k : k + 2]) for k, a in enumerate(loop.carry)}
+        self._parts = {name: self._rows[:, columns] for name, columns in self._columns.items()}
 
     def _prepare(self) -> None:
         """The loop, and the call that makes steps in place."""
@@ -156,19 +157,12 @@ class Stepper(LiveViews):
         held = [np.broadcast_to(own, (len(own), MOST_STEPS, own.shape[2])) for own in given]
         return InPlace(self._loop, Call(carry, held, constants, carry, list(records), 1, 1, record="last"))
 
-    @property
-    def f_ext(self) -> np.ndarray:
-        """Wrenches [force; moment] on the bodies, each in its frame at its origin, (count, nb+1, 6): a live view, held
-        until it is written again. The first look compiles a step that has them, if `f_ext` was not given."""
+    def _with_wrenches(self) -> np.ndarray:
         if self._wrenches is None:
             with self._alone:
                 self._wrenches = np.zeros((self._count, 1, 6 * self._model.nb + 6))
                 self._prepare()
-        return self._wrenches.reshape(self._count, self._model.nb + 1, 6)
-
-    @f_ext.setter
-    def f_ext(self, values: ArrayLike) -> None:
-        self.f_ext[...] = values
+        return self._wrenches
 
     # ---- time goes on
 
