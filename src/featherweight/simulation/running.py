@@ -58,9 +58,8 @@ def rollout(
     progress: bool = False,
     file: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
-    """A batch of simulations, compiled end to end; a lane that fails is marked and harms no other.
-
-    Ctrl-C ends it early: the trajectory has what was computed up to the last chunk, and `complete` is False.
+    """A batch of simulations, compiled end to end; a lane that fails is marked and harms no other. Ctrl-C ends it: the
+    trajectory has what was computed up to the last chunk, and `complete` is False.
 
     Args:
         model: the robot. Damping, dry friction and springs of its joints act.
@@ -69,15 +68,14 @@ def rollout(
         steps: number of steps.
         dt: length of a step [s].
         tau: joint forces [N m or N] for each step, shape (…, steps, nv).
-        f_ext: wrenches [force; moment] on the bodies, each in its frame at its origin: shape (…, steps, nb+1, 6), or
-            (nb+1, 6) for all steps and robots. Row 0 is ignored.
+        f_ext: wrenches on the bodies as for `forward_dynamics`, (…, steps, nb+1, 6), or (nb+1, 6) for all.
         control: a controller `f(t, q, v) -> tau` called from Python at each step with arrays (…, nq) and (…, nv), or
             one made by `featherweight.compiled`, which runs in the native loop.
         contact: contact model.
         integrator: "semi_implicit", "rk4", "variational", or an integrator.
         actuators: one of `featherweight.actuators`, which limits the forces; None: they act as they are asked for.
-        limits: joints stay within their limits of position; Runge-Kutta steps, in which limits cannot act, warn of the
-            first step beyond one. Limits of velocity never act, those of effort by `actuators`.
+        limits: joints stay within their limits of position; Runge-Kutta steps, where none can act, warn of the first
+            step beyond one. Limits of velocity never act, those of effort by `actuators`.
         forces: force elements that act, kinds of your own (`featherweight.forces.ForceElement`).
         constraints: constraints that are kept, those of `featherweight.constraints` or kinds of your own.
         record_every: keep every so many states; divides `steps`.
@@ -87,8 +85,7 @@ def rollout(
         file: also write the run there, chunk by chunk. If a kill has ended the same run, it goes on where the file
             ends, to the same bits; `Trajectory.load` reads it at any time.
 
-    Returns:
-        A `Trajectory` with batch axes first.
+    Returns: a `Trajectory` with batch axes first.
     """
     step_arguments = {
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,

@@ -52,9 +52,21 @@ class Stepper(LiveViews):
     quaternion that is not unit, stands still from then on with the status `BAD_INPUT`, and `reset` brings it back.
 
     The law: a run that is cut into `step`, `rollout`, `state` and `load` in any way has the bits of one `fw.rollout`.
-
     A stepper is copied and pickled with its state. A process that forks has two, which go their own ways. It is for one
     thread at a time: a second one that calls it meanwhile gets RuntimeError, and nothing is changed.
+
+    Args:
+        model: the robot.
+        q: configurations at the beginning, shape (nq,) for all or (count, nq); the neutral one if it is not given.
+        v: velocities at the beginning, shape (nv,) or (count, nv); zero if they are not given.
+        count: number of robots; as many as there are rows in q and v, if it is not given.
+        dt: length of a step [s].
+        f_ext: wrenches on the bodies, shape (nb+1, 6) or (count, nb+1, 6). Without them code is compiled that
+            knows none; the first look at the view `f_ext` compiles the other.
+        parameters: constants that were declared when the model was built, by name, for all or (count, …).
+
+    The others are those of `rollout`. A Python controller is called before each step: one robot's with q (nq,), as
+    in `simulate`, those of many with (count, nq), and with a t (count,) once their clocks differ.
     """
 
     def __init__(
@@ -75,20 +87,6 @@ class Stepper(LiveViews):
         f_ext: ArrayLike | None = None,
         parameters: Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        """
-        Args:
-            model: the robot.
-            q: configurations at the beginning, shape (nq,) for all or (count, nq); the neutral one if it is not given.
-            v: velocities at the beginning, shape (nv,) or (count, nv); zero if they are not given.
-            count: number of robots; as many as there are rows in q and v, if it is not given.
-            dt: length of a step [s].
-            f_ext: wrenches on the bodies, shape (nb+1, 6) or (count, nb+1, 6). Without them code is compiled that
-                knows none; the first look at the view `f_ext` compiles the other.
-            parameters: constants that were declared when the model was built, by name, for all or (count, …).
-
-        The others are those of `rollout`. A Python controller is called before each step: one robot's with q (nq,), as
-        in `simulate`, those of many with (count, nq), and with a t (count,) once their clocks differ.
-        """
         checked_model(model)
         self._model, self._dt = model, seconds("dt", "time step", dt)
         self._arguments: dict[str, Any] = {
@@ -137,14 +135,13 @@ class Stepper(LiveViews):
     def _prepare(self) -> None:
         """The loop, and the call that makes steps in place."""
         model = self._model
-        self._control = None if isinstance(c := self._arguments["control"], Compiled) else c
-        uncontrolled = self._arguments["control"] is None
-        self._options = options = step_options(model, uncontrolled, self._wrenches is not None, **self._arguments)
+        control = self._arguments["control"]
+        self._control: Any = None if isinstance(control, Compiled) else control
+        self._options = options = step_options(model, control is None, self._wrenches is not None, **self._arguments)
         self._loop = step_loop(model, options)
-        self._constants = constants_for(
-            options, self._dt, list(self._parameters.values()), None if options.control is None else self._p
-        )
-        self._takes_tau = uncontrolled
+        p = None if options.control is None else self._p
+        self._constants = constants_for(options, self._dt, list(self._parameters.values()), p)
+        self._takes_tau = control is None
         self._given = [self._tau] if options.given else []
         if self._wrenches is not None:
             self._given.append(self._wrenches)
@@ -226,10 +223,9 @@ class Stepper(LiveViews):
         """The forces that a Python controller asks for."""
         if self._count == 1:
             t, q, v = float(np.ravel(t)[0]), q[0], v[0]
-        control: Any = self._control
         when = f"at t = {np.ravel(t)[0]:g} s"
         try:
-            forces = control(t, q.copy(), v.copy())
+            forces = self._control(t, q.copy(), v.copy())
         except Exception as error:
             raise raised(error, when) from error
         return as_forces(forces, (*q.shape[:-1], self._model.nv), when)
@@ -311,8 +307,7 @@ class Stepper(LiveViews):
             raise ValueError(f"record_every: expected a divisor of n = {n}, got {every}")
         with self._alone:
             self._singles.read()
-            clock = self._parts["clock"][:, 0]
-            began = np.array(clock)
+            began = np.array(self._parts["clock"][:, 0])
             given = tuple(np.broadcast_to(own, (self._count, n, own.shape[2])) for own in self._given)
             if self._control is not None:
                 given = given[1:]
@@ -342,8 +337,7 @@ class Stepper(LiveViews):
 
     def __repr__(self) -> str:
         failed = int(np.count_nonzero(self._parts["clock"][:, 1]))
-        t = self.t
-        when = f"t = {t[0]:g} s" if self._together and self._count else "each at its own time"
+        when = f"t = {self.t[0]:g} s" if self._together else "each at its own time"
         return f"<Stepper: {self._count} × {self._model.name}, {when}, {failed} failed>"
 
 
