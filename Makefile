@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper experiments equations waiting fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,9 @@ turns: $(VENV)/.dev  ## this version and another checkout (OTHER=path/src) in tu
 
 limits: $(VENV)/.dev  ## what joint limits cost limp robots; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/limits.py
+
+stepper: $(VENV)/.dev  ## what a call of Stepper costs beyond its native time; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/stepper.py
 
 waiting: $(VENV)/.dev  ## what people wait for: the demo, loading, frames a second; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/waiting.py
