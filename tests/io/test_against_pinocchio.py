@@ -34,8 +34,8 @@ NEAR_SINGULAR = {
     "tiago_description/robots/tiago_no_hand.urdf": "the last link has 4e-6 kg m² about its axis",
 }
 
-# Joints that are called like a link: ours have "_joint" after their name, because frames share one space of names.
-RENAMED = (
+# Files in which joints are called like links.
+SHARED = (
     "anymal_c_simple_description/urdf/anymal.urdf",
     "so_arm_description/urdf/so100.urdf",
 )
@@ -67,18 +67,11 @@ def off(ours, theirs):
     return np.abs(ours - theirs).max(initial=0.0) / max(np.abs(theirs).max(initial=0.0), 1e-12)
 
 
-def names_of(ours, theirs):
-    """Pinocchio's joints in its order, by our names."""
-    links = {part.link for part in ours.parts}
-    return [f"{name}_joint" if name in links else name for name in theirs.names]
-
-
 def bodies(ours, theirs):
     """Our bodies by Pinocchio's joints."""
     joints = {joint.name: joint.body for joint in ours.joints}
-    names = names_of(ours, theirs)
-    assert sorted(joints) == sorted(names[1:])
-    return {j: joints[name] for j, name in enumerate(names) if j > 0}
+    assert sorted(joints) == sorted(theirs.names[1:])
+    return {j: joints[name] for j, name in enumerate(theirs.names) if j > 0}
 
 
 def skew(c):
@@ -99,9 +92,8 @@ class AsTheirs:
 
     def __init__(self, urdf, ours, theirs):
         if urdf not in UNFOLDED:
-            names = names_of(ours, theirs)
-            self.q = lambda q: fw.convert.to_pinocchio(ours, q, names) if ours.nq else q
-            self.G = np.eye(ours.nv)[ours.pinocchio_maps(names).v]
+            self.q = lambda q: fw.convert.to_pinocchio(ours, q, theirs.names) if ours.nq else q
+            self.G = np.eye(ours.nv)[ours.pinocchio_maps(theirs.names).v]
             return
         self.G = np.zeros((theirs.nv, ours.nv))
         places = []
@@ -222,10 +214,18 @@ def test_a_singular_mass_matrix_is_refused(urdf, base):
 
 
 @pytest.mark.parametrize("urdf", READABLE)
-def test_joints_keep_their_names(urdf):
-    """But for those that are called like a link."""
+def test_everything_keeps_its_name(urdf):
+    """Joints, those that are called like a link too, and frames: a link's before a joint's."""
     ours, theirs = ours_of(urdf, "fixed"), theirs_of(urdf, "fixed")
-    assert (names_of(ours, theirs) != list(theirs.names)) == (urdf in RENAMED)
+    assert sorted(ours.joint_names) == sorted(theirs.names[1:])
+    links = {frame.name for frame in theirs.frames if frame.type == pin.FrameType.BODY}
+    shared = links & set(theirs.names)
+    assert bool(shared) == (urdf in SHARED)
+    assert links <= set(ours.frame_names)
+    for name in shared:
+        body, joint = theirs.frames[theirs.getFrameId(name, pin.FrameType.BODY)], theirs.getJointId(name)
+        assert ours.frame(name).body == bodies(ours, theirs).get(body.parentJoint, 0)
+        assert ours.joint(name).body == bodies(ours, theirs)[joint] == ours.frame(f"joint:{name}").body
 
 
 @pytest.mark.parametrize("urdf", READABLE)
@@ -238,5 +238,5 @@ def test_what_is_saved_is_the_same_robot_for_pinocchio(urdf, tmp_path):
 def test_all_robots_are_here():
     assert len(all_urdfs()) == 69
     assert len(READABLE) == 68  # the other is empty: neither of us reads it (test_round_trip.py)
-    assert {*UNFOLDED, *RENAMED, *SINGULAR, *NEAR_SINGULAR} <= set(READABLE)
+    assert {*UNFOLDED, *SHARED, *SINGULAR, *NEAR_SINGULAR} <= set(READABLE)
     assert set(MIMIC_UNREADABLE) - set(UNFOLDED) == {"alex_description/urdf/alex_psyonic_hands.urdf"}

@@ -29,7 +29,7 @@ def as_dict(model: Model) -> dict[str, Any]:
     merged = [
         f"{part.link} -> {model.names[part.body]}"
         for part in model.parts
-        if part.link not in model.names and not part.link.endswith(".rotor")
+        if part.joint and part.link not in model.names
     ]
     summary = (
         f"{model.nb} bodies, nq {model.nq}, nv {model.nv}, {model.mass:.6g} kg, "

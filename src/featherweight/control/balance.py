@@ -143,7 +143,8 @@ def balance(
     model, q = checked_base("balance", model), checked_state(model, q)
     limbs = []
     for name in feet:
-        points = [p.name for p in model.contact_points if p.body == model.frame(name).body]
+        foot = model.frame(name).body
+        points = [model.contact_frame(p.name) for p in model.contact_points if p.body == foot]
         if len(points) < 3:
             raise ValueError(f"balance: expected three contact points or more on foot {name!r}, got {points}")
         limbs.append(leg("balance", model, name, LEG_JOINTS, points))

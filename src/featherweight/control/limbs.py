@@ -22,7 +22,7 @@ def path_dofs(model: Model, body: int) -> tuple[int, ...]:
 
 
 def feet_of(what: str, model: Model, feet: Sequence[str] | None, joints: int) -> tuple[str, ...]:
-    """Names of contact points that end a leg of so many joints: those given, or all that are alone on a last body."""
+    """Frames of contact points that end a leg of so many joints: those given, or all that are alone on a last body."""
     if feet is not None:
         for name in feet:
             if name not in {point.name for point in model.contact_points}:
@@ -30,9 +30,9 @@ def feet_of(what: str, model: Model, feet: Sequence[str] | None, joints: int) ->
                     f"{what}: {model.name!r} has no contact point {name!r} for a foot; it has "
                     f"{', '.join(p.name for p in model.contact_points) or 'none'}"
                 )
-        return tuple(feet)
+        return tuple(map(model.contact_frame, feet))
     last = [p for p in model.contact_points if not model.children(p.body) and len(path_dofs(model, p.body)) == joints]
-    alone = [p.name for p in last if sum(p.body == other.body for other in last) == 1]
+    alone = [model.contact_frame(p.name) for p in last if sum(p.body == other.body for other in last) == 1]
     return tuple(alone)
 
 

@@ -28,6 +28,7 @@ from featherweight.dynamics import (
     solve_mass_matrix,
 )
 from featherweight.dynamics.checks import checked_model
+from featherweight.dynamics.kinematics import frame_named
 from featherweight.model import Model
 from featherweight.simulation import Compiled, compiled
 
@@ -108,7 +109,7 @@ def operational_space(
         raise ValueError(
             f"operational_space: expected a robot whose joints are all driven; {model.name!r} has a free base"
         )
-    function = OperationalSpace(model, model.frame(frame).name)
+    function = OperationalSpace(model, frame_named(model, frame))
     parameters = OperationalSpaceParameters(
         finite("place", place, 3),
         checked_state(model, posture, name="posture"),

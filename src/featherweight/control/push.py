@@ -12,6 +12,7 @@ from featherweight.control.checks import finite
 from featherweight.control.layout import Number, RowLayout, shaped
 from featherweight.dynamics import jacobian
 from featherweight.dynamics.checks import checked_model
+from featherweight.dynamics.kinematics import frame_named
 from featherweight.model import Model
 from featherweight.scalar import where
 from featherweight.simulation import Compiled, compiled
@@ -74,7 +75,7 @@ def pushed(
     """
     if not isinstance(control, Compiled):
         raise TypeError(f"control: expected a compiled controller, got {type(control).__name__}; see fw.compiled")
-    frame = checked_model(model).frame(frame).name
+    frame = frame_named(model, frame)
     size = control.parameters.shape[-1]
     function = PushedController(control.function, size, model, frame)
     begin, length = (_times(name, value) for name, value in (("start", start), ("duration", duration)))

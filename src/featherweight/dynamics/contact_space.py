@@ -15,7 +15,7 @@ from featherweight.dynamics.checks import checked_model, coordinates
 from featherweight.dynamics.docstrings import documented
 from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, divides, evaluate, flat
 from featherweight.dynamics.fast_path import fast_path
-from featherweight.dynamics.kinematics import frame_on
+from featherweight.dynamics.kinematics import frame_named, frame_on
 from featherweight.model import Model, Tree
 from featherweight.model.placement import real_numbers
 from featherweight.scalar import minimum, reciprocal, where
@@ -74,10 +74,10 @@ OPERATIONAL_INERTIA = Quantity(
 
 
 def _resolve(model: Any, point: Any) -> Place:
-    """A point by name, or (body, xyz) with xyz in the frame of that body, link or other frame."""
+    """A point by name, contact points first, or (body, xyz) with xyz in the frame of that body, link or other frame."""
     checked_model(model)
     if isinstance(point, str):
-        frame, xyz = model.frame(point), Vector.zero()
+        frame, xyz = model.frame(model.contact_frame(point)), Vector.zero()
     else:
         try:
             body, position = point
@@ -210,5 +210,6 @@ def operational_inertia(
     Returns:
         Λ, shape (…, 6n, 6n): six rows a frame, linear then angular. Frames that cannot move freely raise ValueError.
     """
-    options = (tuple(checked_model(model).frame(name).name for name in _as_names(frames)), coordinates(in_))
+    checked_model(model)
+    options = (tuple(frame_named(model, name) for name in _as_names(frames)), coordinates(in_))
     return evaluate(OPERATIONAL_INERTIA, model, {"q": q}, out, options, parameters)[0]

@@ -97,9 +97,10 @@ BODY_ACCELERATION = Quantity("body_acceleration", ("q", "v", "a"), lambda model,
 WRENCH_ON = Quantity("wrench_on", ("q", "wrench"), lambda model, *_: [(model.nb + 1, 6)], _wrench_on)
 
 
-def _frame(model: Any, frame: Any) -> str:
+def frame_named(model: Any, frame: Any) -> str:
     """The name of a frame of a model, checked."""
-    return checked_model(model).frame(frame).name
+    checked_model(model).frame(frame)
+    return frame
 
 
 @fast_path(FORWARD_KINEMATICS, returned=Poses._make)
@@ -128,7 +129,7 @@ def frame_pose(model: Model, q: ArrayLike, frame: str, *, parameters: Parameters
     >>> float(fw.frame_pose(fw.robots.double_pendulum(), [0.0, 0.0], "elbow").position[2])
     -1.0
     """
-    return Pose(*evaluate(FRAME_POSE, model, {"q": q}, None, (_frame(model, frame),), parameters))
+    return Pose(*evaluate(FRAME_POSE, model, {"q": q}, None, (frame_named(model, frame),), parameters))
 
 
 @fast_path(JACOBIAN)
@@ -150,7 +151,7 @@ def jacobian(
     >>> fw.jacobian(fw.robots.cartpole(), [0.0, 0.0], "pole")[0]  # the pole's joint moves with the cart
     array([1., 0.])
     """
-    options = (_frame(model, frame), coordinates(in_))
+    options = (frame_named(model, frame), coordinates(in_))
     return evaluate(JACOBIAN, model, {"q": q}, out, options, parameters)[0]
 
 
@@ -170,7 +171,7 @@ def jacobian_dot(
     Returns:
         dJ/dt, shape (…, 6, nv), rows linear then angular.
     """
-    options = (_frame(model, frame), coordinates(in_))
+    options = (frame_named(model, frame), coordinates(in_))
     return evaluate(JACOBIAN_DOT, model, {"q": q, "v": v}, out, options, parameters)[0]
 
 
@@ -194,7 +195,7 @@ def body_velocity(
     >>> fw.body_velocity(fw.robots.pendulum(), [0.0], [2.0], "bob")[3:]
     array([0., 2., 0.])
     """
-    options = (_frame(model, frame), coordinates(in_))
+    options = (frame_named(model, frame), coordinates(in_))
     return evaluate(BODY_VELOCITY, model, {"q": q, "v": v}, out, options, parameters)[0]
 
 
@@ -222,7 +223,7 @@ def body_acceleration(
     Returns:
         The acceleration [m/s², rad/s²], shape (…, 6).
     """
-    options = (_frame(model, frame), coordinates(in_), bool(classical))
+    options = (frame_named(model, frame), coordinates(in_), bool(classical))
     return evaluate(BODY_ACCELERATION, model, {"q": q, "v": v, "a": a}, out, options, parameters)[0]
 
 
@@ -253,5 +254,5 @@ def wrench_on(
     >>> fw.forward_dynamics(pendulum, [0.0], [0.0], [0.0], push)
     array([3.])
     """
-    options = (_frame(model, frame), coordinates(in_))
+    options = (frame_named(model, frame), coordinates(in_))
     return evaluate(WRENCH_ON, model, {"q": q, "wrench": wrench}, out, options, parameters)[0]

@@ -13,7 +13,7 @@ from featherweight.algorithms import Pivot, pivots
 from featherweight.errors import ModelError
 from featherweight.model import Model, Tree
 from featherweight.model.cache import once_per_model
-from featherweight.model.parameters import INERTIAL
+from featherweight.model.parameters import INERTIAL, OF_LINKS
 from featherweight.model.regularity import DIGITS, singular_bodies
 
 SAMPLES = 3  # configurations: det M(q) is analytic, so that it is zero everywhere or almost nowhere
@@ -51,11 +51,11 @@ def need_regular(what: str, model: Model) -> None:
 
 def _given(model: Model) -> set[int]:
     """The bodies whose inertia, or that of what they carry, depends on parameters."""
-    links = {part.link: part.body for part in model.parts} | {joint.name: joint.body for joint in model.joints}
+    links, joints = {part.link: part.body for part in model.parts}, {joint.name: joint.body for joint in model.joints}
     bodies: set[int] = set()
     for name in model.parameters:
         owner, _, what = name.rpartition(".")
-        body = links[owner] if what in INERTIAL else 0
+        body = (links if what in OF_LINKS else joints)[owner] if what in INERTIAL else 0
         while body > 0:
             bodies.add(body)
             body = model.parent[body]

@@ -137,67 +137,48 @@ def model_of(checked: Checked, options: Options) -> Model:
             if finding.level == "wrong":
                 warnings.warn(str(finding.error(description.file)), stacklevel=5)
     try:
-        whole, renamed = _assembled(description, tree, options, checked.meshes.paths)
+        whole = _assembled(description, tree, options, checked.meshes.paths)
         model = assemble(whole, gravity=options.gravity, policy="accept", parameters=options.parameters)
     except ModelError as error:
         raise error if error.file else ModelError(str(error), file=description.file) from None
-    told = (*renamed, *(note.removeprefix("line 0: ") for note in notes))  # what has no file has no lines
+    told = tuple(note.removeprefix("line 0: ") for note in notes)  # what has no file has no lines
     return replace(model, notes=told, description=description)
 
 
-def _assembled(
-    description: Description, tree: SpanningTree, options: Options, paths: Mapping[str, str]
-) -> tuple[Description, list[str]]:
-    """The description as `assemble` wants it: joints depth first, the root's too, contact points, one space of names.
-    And a note for each joint whose name is another there."""
+def _assembled(description: Description, tree: SpanningTree, options: Options, paths: Mapping[str, str]) -> Description:
+    """The description as `assemble` wants it: joints depth first, the root's too, contact points."""
     root = tree.root.name
-    links = {link.name for link in description.links}
     things = (*description.links, *tree.joints, *description.frames, *description.points)
     taken = {"world", *(thing.name for thing in things)}
     world = new_name("world_link", taken) if root == "world" and options.base == "free" else "world"
-    names = _joint_names(links, tree)
-    taken |= set(names.values())
     leaders = {joint.name for joint in tree.joints if joint.simple}
-    joints = [_renamed(joint, names, leaders, world) for joint in tree.joints]
+    joints = [_hung(joint, leaders, world) for joint in tree.joints]
     if root != world:
         kind = "floating" if options.base == "free" else "fixed"
-        joints.insert(0, LinkJoint(new_name("root_joint", set(taken)), kind, "world", root, None))
+        name = new_name("root_joint", {joint.name for joint in joints})
+        joints.insert(0, LinkJoint(name, kind, "world", root, None))
     frames = list(description.frames)
     points = [*description.points, *contact_points(description, options.contact, taken)]
     if world != "world":
         joints[0] = replace(joints[0], child=world)
         frames = [replace(frame, parent=world) if frame.parent == "world" else frame for frame in frames]
         points = [replace(point, parent=world) if point.parent == "world" else point for point in points]
-    whole = replace(
+    return replace(
         description,
         links=tuple(_found(link, paths, world) for link in description.links),
         joints=tuple(joints),
         frames=tuple(frames),
         points=tuple(points),
     )
-    return whole, [f"joint {a!r} is called like a link: here it is {b!r}" for a, b in names.items() if a != b]
 
 
-def _joint_names(links: set[str], tree: SpanningTree) -> dict[str, str]:
-    """Names of the joints in the model: links and joints share one space of names there, so a joint that is called
-    like a link gets a longer name."""
-    taken = links | {joint.name for joint in tree.joints}
-    return {
-        joint.name: new_name(f"{joint.name}_joint", taken) if joint.name in links else joint.name
-        for joint in tree.joints
-    }
-
-
-def _renamed(joint: LinkJoint, names: Mapping[str, str], leaders: set[str], world: str) -> LinkJoint:
-    """A joint with the names of the model; it moves by itself if nothing is there to follow."""
+def _hung(joint: LinkJoint, leaders: set[str], world: str) -> LinkJoint:
+    """A joint on what the model has for a world; it moves by itself if nothing is there to follow."""
     changes: dict[str, Any] = {}
-    if names[joint.name] != joint.name:
-        changes["name"] = names[joint.name]
     if joint.parent == "world" != world:
         changes["parent"] = world
-    if joint.mimic is not None:
-        leader = joint.mimic.joint
-        changes["mimic"] = replace(joint.mimic, joint=names[leader]) if leader in leaders else None
+    if joint.mimic is not None and joint.mimic.joint not in leaders:
+        changes["mimic"] = None
     return replace(joint, **changes) if changes else joint
 
 

@@ -70,7 +70,7 @@ def check_structure(description: Description, report: Report) -> SpanningTree | 
 
 
 def _unique(description: Description, report: Report) -> None:
-    """Links have names of their own, joints too; our frames share one space of names."""
+    """Links have names of their own, joints too."""
     for kind, things in (("link", description.links), ("joint", description.joints)):
         counts = Counter(thing.name for thing in things)
         first: dict[str, int] = {}

@@ -25,21 +25,22 @@ def to_plain(model: Model) -> Plain | None:
     if any(not _is_ours(joint.kind) for joint in model.joints):
         return None
     description = describe(model)
-    inertias = {part.link: part.inertia for part in model.parts}
-    calls: dict[str, Plain] = {}
+    inertias = {part.link: part.inertia for part in model.parts if part.joint}
+    calls: dict[tuple[str, str], Plain] = {}
     for joint in description.joints:
         call: Plain = {"name": joint.child, "parent": joint.parent}
         if joint.kind is None:  # a link that is fixed to a body
             call |= {"placement": _placement(joint.origin), "joint_name": joint.name}
         else:
             call |= {"joint_name": joint.name, "placement": _placement(joint.origin), **_joint(joint)}
-        calls[joint.child] = {"body": {**call, "inertia": _inertia(inertias[joint.child])}}
+        calls["link", joint.child] = {"body": {**call, "inertia": _inertia(inertias[joint.child])}}
     for point in description.points:
         place = {"parent": point.parent, "position": list(point.position), "radius": point.radius}
-        calls[point.name] = {"point": {"name": point.name, **place}}
+        calls["point", point.name] = {"point": {"name": point.name, **place}}
     for frame in description.frames:
         place = {"parent": frame.parent, "placement": _placement(frame.origin)}
-        calls[frame.name] = {"frame": {"name": frame.name, **place}}
+        calls["frame", frame.name] = {"frame": {"name": frame.name, **place}}
+    order = [(frame.kind, frame.name) for frame in model.frames.values()]
     shapes: list[Plain] = []
     for shape in model.geometry:
         facts = {"role": shape.role, "kind": shape.kind, "size": list(shape.size), "mesh": shape.mesh}
@@ -49,7 +50,7 @@ def to_plain(model: Model) -> Plain | None:
         "name": model.name,
         "gravity": [float(x) for x in model.gravity_vector],
         "parameters": list(model.parameters),
-        "calls": [*(calls[name] for name in model.frames if name in calls), *shapes],
+        "calls": [*(calls[name] for name in order if name in calls), *shapes],
     }
 
 

@@ -26,6 +26,7 @@ from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import RigidInertia, Transform, Vector
 
 POLICIES = ("strict", "warn", "accept")  # for inertias that no body can have: raise, warn, accept silently
+RANK = {"link": 0, "frame": 0, "joint": 1, "point": 2}  # who comes first where a name is used twice
 SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}  # numbers in a size
 
 
@@ -38,29 +39,34 @@ def assemble(
 ) -> Model:
     """The model of a description whose joints stand parents first and lead from the world to every link.
 
-    All names share one space here; `featherweight.io.build` takes any description, and makes one like that.
+    `featherweight.io.build` takes any description, and makes one like that.
     """
     _check_names(description)
     assembly = Assembly(description.name, gravity, policy)
     links = {link.name: link for link in description.links}
-    fixed: tuple[LinkFrame | LinkPoint, ...] = (*description.frames, *description.points)
-    waiting = {thing.name: thing for thing in fixed}
+    waiting: dict[str, LinkFrame | LinkPoint] = {frame.name: frame for frame in description.frames}
+    hidden = {point.name for point in description.points} & {*links, *waiting}  # points that nothing hangs on
+    waiting |= {point.name: point for point in description.points if point.name not in hidden}
     for joint in description.joints:
         _add_fixed(assembly, joint.parent, waiting)  # it may hang on a frame
         assembly.add_link(links[joint.child], joint)
-    for thing in fixed:
-        _add_fixed(assembly, thing.name, waiting)
+    for thing in (*description.frames, *description.points):
+        if isinstance(thing, LinkPoint) and thing.name in hidden:
+            assembly.add_point(thing)
+        else:
+            _add_fixed(assembly, thing.name, waiting)
     for owner, shape in description.shapes():
         assembly.add_shape(owner, shape)
     return assembly.model(parameters, description)
 
 
 def _check_names(description: Description) -> None:
-    """ModelError if a name is used twice, or a link has no joint."""
-    things = (*description.links, *description.joints, *description.frames, *description.points)
-    name, count = Counter(thing.name for thing in things).most_common(1)[0] if things else ("", 1)
-    if count > 1:
-        raise ModelError(f"the name {name!r} is used already; names must be unique")
+    """ModelError if a name is used twice in its space, or a link has no joint."""
+    spaces = ((*description.links, *description.frames), description.joints, description.points)
+    for things in spaces:
+        name, count = Counter(thing.name for thing in things).most_common(1)[0] if things else ("", 1)
+        if count > 1:
+            raise ModelError(f"the name {name!r} is used already; names must be unique")
     loose = {link.name for link in description.links} - {"world"} ^ {joint.child for joint in description.joints}
     if loose:
         raise ModelError(f"link {min(loose)!r}: expected a link, and one joint whose child it is")
@@ -95,7 +101,8 @@ class Assembly:
         self.joints: list[JointInfo] = []
         self.X_tree = [Transform.identity()]
         self.inertias = [RigidInertia.zero()]
-        self.frames = {"world": Frame("world", 0, Transform.identity())}
+        self.frames = {"world": Frame("world", 0, Transform.identity(), "link")}
+        self.taken: dict[str, set[str]] = {"place": {"world"}, "joint": set(), "point": set()}  # names, by space
         self.points: list[ContactPoint] = []
         self.parts: list[Part] = []
         self.geometry: list[Geometry] = []
@@ -111,27 +118,28 @@ class Assembly:
         inertia = None if link.inertial is None else link.inertial.inertia
         own = inertia or Inertia.zero()
         rigid = own.rigid
-        self._new_name("body", name)
+        self._check_name("body", name, "place")
         if inertia is not None and (is_symbolic(inertia.mass) or inertia.mass > 0):
             self._check(name, inertia)
         if not isinstance(joint.name, str) or not joint.name:
             raise ModelError(f"{what}: joint_name: expected a name, got {joint.name!r}")
-        if joint.name == name or joint.name in self.frames:
+        if joint.name in self.taken["joint"]:
             raise ModelError(f"{what}: the joint's name {joint.name!r} is used already; give joint_name=")
 
+        body = base.body
         if kind.nq == kind.nv == 0:
-            self.inertias[base.body] += rigid.seen_through(X)
-            self.parts.append(Part(name, base.body, X, own))
-            self._add_frames((name, joint.name), base.body, X)
-            return
-        info = self._joint(what, kind, joint, base)
-        self.joints.append(info)
-        self.names.append(name)
-        self.parent.append(base.body)
-        self.X_tree.append(X)
-        self.inertias.append(rigid)
-        self.parts.append(Part(name, info.body, Transform.identity(), own))
-        self._add_frames((name, joint.name), info.body, Transform.identity())
+            self.inertias[body] += rigid.seen_through(X)
+        else:
+            info = self._joint(what, kind, joint, base)
+            self.joints.append(info)
+            self.names.append(name)
+            self.parent.append(base.body)
+            self.X_tree.append(X)
+            self.inertias.append(rigid)
+            body, X = info.body, Transform.identity()
+        self.parts.append(Part(name, body, X, own, joint.name))
+        self._add_name(Frame(name, body, X, "link"), "place")
+        self._add_name(Frame(joint.name, body, X, "joint"), "joint")
 
     def _joint(self, what: str, kind: Joint, joint: LinkJoint, base: Frame) -> JointInfo:
         """The joint with its properties, checked. Adds its rotor to the parent."""
@@ -175,8 +183,8 @@ class Assembly:
         what = f"frame {frame.name!r}"
         base = self._frame(f"{what}: parent", frame.parent)
         X = _placed(what, frame.origin) @ base.X
-        self._new_name("frame", frame.name)
-        self._add_frames((frame.name,), base.body, X)
+        self._check_name("frame", frame.name, "place")
+        self._add_name(Frame(frame.name, base.body, X), "place")
 
     def add_point(self, point: LinkPoint) -> None:
         """A contact point."""
@@ -187,8 +195,8 @@ class Assembly:
             raise ModelError(f"{what}: radius: expected 0 or more, got {size:g}")
         real_numbers(f"{what}: position", point.position, (3,))
         X = Placement(point.position).transform @ base.X
-        self._new_name("contact point", point.name)
-        self._add_frames((point.name,), base.body, X)
+        self._check_name("contact point", point.name, "point")
+        self._add_name(Frame(point.name, base.body, X, "point"), "point")
         self.points.append(ContactPoint(point.name, base.body, tuple(X.r), size))
 
     def add_shape(self, parent: str, shape: Shape) -> None:
@@ -249,14 +257,23 @@ class Assembly:
             raise ModelError(f"{what}: there is no body or frame {name!r}; {hint}")
         return frame
 
-    def _new_name(self, what: str, name: Any) -> None:
+    def _check_name(self, what: str, name: Any, space: str) -> None:
         if not isinstance(name, str) or not name:
             raise ModelError(f"{what}: expected a name, got {name!r}")
-        if name in self.frames:
+        if name in self.taken[space]:
             raise ModelError(f"{what} {name!r}: the name is used already; names must be unique")
 
-    def _add_frames(self, names: tuple[str, ...], body: int, X: Transform) -> None:
-        self.frames.update({name: Frame(name, body, X) for name in names})
+    def _add_name(self, frame: Frame, space: str) -> None:
+        """A frame by its name; by "kind:name" if what comes first has the name as well: see `Model.frame`."""
+        self.taken[space].add(frame.name)
+        other = self.frames.get(frame.name)
+        if other is not None and (other.name != frame.name or RANK[frame.kind] < RANK[other.kind]):
+            del self.frames[frame.name]
+            self.frames[frame.name], frame = frame, other
+        key = frame.name
+        while key in self.frames:
+            key = f"{frame.kind}:{key}"
+        self.frames[key] = frame
 
 
 def _check_subspace(what: str, kind: Joint) -> None:

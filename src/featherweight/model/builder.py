@@ -25,7 +25,8 @@ class Builder:
     """Collects bodies, frames and contact points; `build()` freezes them into a `Model`.
 
     Every parent is added before its children. Bodies on fixed joints are merged with their parent
-    and stay as frames. `parameters` names constants ("trunk.mass", "knee.damping", "gravity") that every call
+    and stay as frames. Joints, contact points, and links with frames, have names in spaces of their own.
+    `parameters` names constants ("trunk.mass", "knee.damping", "gravity") that every call
     may give.
     """
 
@@ -69,7 +70,7 @@ class Builder:
         `damping` [N m s or N s/m], dry `friction` [N m or N] and a spring of `stiffness` [N m or N/m] that
         rests at the configuration `rest`; one number serves all degrees of freedom of a joint.
         """
-        kind = Fixed() if joint is None else joint
+        kind, parent = Fixed() if joint is None else joint, self._place(parent)
         joint_name = joint_name if joint_name is not None else f"{name}_joint"
         inertial: Any = Inertial.of(inertia) if isinstance(inertia, Inertia) else inertia  # told from what it is not
         link = Link(name, inertial)
@@ -78,23 +79,23 @@ class Builder:
             friction=friction, armature=armature, stiffness=stiffness, rest=rest, rotor=rotor, kind=kind,
         )  # fmt: skip
         self._assembly.add_link(link, hung)
-        self._links[name], self._joints[joint_name] = link, self._kept(hung)
+        self._links[name], self._joints[joint_name] = link, _frozen(hung)
         return self
 
     def add_frame(self, name: str, *, parent: str, placement: Placement | None = None) -> Builder:
         """Name a frame that is fixed to a body or to another frame."""
-        frame = LinkFrame(name, parent, placement)
+        frame = LinkFrame(name, self._place(parent), placement)
         self._assembly.add_frame(frame)
-        self._frames[name] = self._kept(frame)
+        self._frames[name] = _frozen(frame)
         return self
 
     def add_contact_point(
         self, name: str, *, parent: str, position: Sequence[float] = (0.0, 0.0, 0.0), radius: float = 0.0
     ) -> Builder:
         """A point of a body that may touch the ground; with a radius, the centre of a ball."""
-        point = LinkPoint(name, parent, position, radius)
+        point = LinkPoint(name, self._place(parent), position, radius)
         self._assembly.add_point(point)
-        self._points[name] = self._kept(point)
+        self._points[name] = _frozen(point)
         return self
 
     def add_geometry(
@@ -112,12 +113,9 @@ class Builder:
         its edges, its radius, its radius and length along z, or a mesh's scale, whose file is at `path`."""
         shape = Shape(role, placement, kind, size, mesh, color, path=path)
         self._assembly.add_shape(parent, shape)
-        owner = self._joints[parent].child if parent in self._joints else parent
-        while owner in self._points:  # a description has shapes on links and frames
-            point = self._points[owner]
-            X = (placement or Placement()).transform @ Placement(point.position).transform
-            owner, placement = point.parent, Placement.of(X)
-        drawn = self._assembly.geometry[-1]
+        owner, drawn = parent, self._assembly.geometry[-1]
+        if self._assembly.frames[parent].kind in ("joint", "point"):  # a description has shapes on links and frames
+            owner, placement = self._assembly.names[drawn.body], Placement.of(drawn.X)
         self._shapes[owner].append(replace(shape, origin=placement, size=drawn.size, color=drawn.color))
         return self
 
@@ -143,15 +141,14 @@ class Builder:
         """The frozen model, after the last checks."""
         return self._assembly.model(self._parameters, self.description)
 
-    def _kept(self, piece: Piece) -> Piece:
-        """A piece that no caller can change; the frame of a joint is that of the link it moves."""
-        if piece.parent in self._joints:
-            piece = replace(piece, parent=self._joints[piece.parent].child)
-        return _frozen(piece)
+    def _place(self, parent: str) -> str:
+        """What something hangs on: the frame of a joint is that of the link it moves."""
+        frame = self._assembly.frames.get(parent) if isinstance(parent, str) else None
+        return self._joints[frame.name].child if frame is not None and frame.kind == "joint" else parent
 
 
 def _frozen(piece: Piece) -> Piece:
-    """The same with tuples in place of lists and arrays."""
+    """A piece that no caller can change: with tuples in place of lists and arrays."""
     if not {list, np.ndarray} & {*map(type, vars(piece).values())}:
         return piece
     given = {name: np.asarray(x) for name, x in vars(piece).items() if isinstance(x, (list, np.ndarray))}

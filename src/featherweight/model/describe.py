@@ -22,28 +22,26 @@ def describe(model: Model) -> Description:
         shapes[model.names[g.body]].append(shape)
     links = [Link("world", None, tuple(shapes["world"]))] if shapes["world"] else []
     joints, frames, points = [], [], []
-    parts = {part.link: part for part in model.parts}
+    parts = {part.link: part for part in model.parts if part.joint}
+    rotors = {part.link: part for part in model.parts if not part.joint}
     moving = {model.names[joint.body]: joint for joint in model.joints}
     radii = {point.name: point.radius for point in model.contact_points}
-    rest = iter(model.frames.values())
-    next(rest)  # the world
-    for frame in rest:
+    for frame in model.frames.values():
         name, parent = frame.name, model.names[frame.body]
-        if name in radii:
+        if frame.kind == "point":
             points.append(_point(model, frame, radii[name]))
-        elif name not in parts:
+        elif frame.kind == "frame":
             frames.append(LinkFrame(name, parent, _placement(frame.X)))
-        else:
+        elif frame.kind == "link" and name != "world":
             links.append(Link(name, Inertial.of(parts[name].inertia), tuple(shapes[name])))
-            own = next(rest).name  # the joint's frame follows its link's
             if name in moving:
-                joints.append(_joint(model, moving[name], name, parts))
+                joints.append(_joint(model, moving[name], name, rotors))
             else:
-                joints.append(LinkJoint(own, "fixed", parent, name, _placement(frame.X)))
+                joints.append(LinkJoint(parts[name].joint, "fixed", parent, name, _placement(frame.X)))
     return Description(model.name, tuple(links), tuple(joints), frames=tuple(frames), points=tuple(points))
 
 
-def _joint(model: Model, joint: JointInfo, child: str, parts: Mapping[str, Part]) -> LinkJoint:
+def _joint(model: Model, joint: JointInfo, child: str, rotors: Mapping[str, Part]) -> LinkJoint:
     """A follower's numbers as they were before they were seen by its leader; the rotor where it is on the parent."""
     r = abs(joint.kind.ratio)
     felt = {"armature": r * r, "damping": r * r, "friction": r, "stiffness": r * r}
@@ -53,7 +51,7 @@ def _joint(model: Model, joint: JointInfo, child: str, parts: Mapping[str, Part]
         rest = (joint.rest[0] * joint.kind.ratio + joint.kind.offset,)
     rotor = joint.rotor
     if rotor is not None:
-        X = parts[f"{joint.name}.rotor"].X
+        X = rotors[f"{joint.name}.rotor"].X
         if (rotor.placement or Placement()).transform != X:  # that was on a frame of the parent
             rotor = replace(rotor, placement=Placement.of(X))
     return LinkJoint(
@@ -77,7 +75,8 @@ def _point(model: Model, frame: Frame, radius: float) -> LinkPoint:
     """Where a contact point is: on its body, or on an earlier frame with the same axes, which it got them from."""
     if Matrix.identity() == frame.X.E:
         return LinkPoint(frame.name, model.names[frame.body], tuple(map(float, frame.X.r)), radius)
-    base = next(f for f in model.frames.values() if (f.body, f.X.E) == (frame.body, frame.X.E))
+    places = (f for f in model.frames.values() if f.kind in ("link", "frame"))
+    base = next(f for f in places if (f.body, f.X.E) == (frame.body, frame.X.E))
     position = base.X.E @ (frame.X.r - base.X.r)
     return LinkPoint(frame.name, base.name, tuple(map(float, position)), radius)
 

@@ -32,10 +32,10 @@ def joints_named(model: Model, names: Sequence[str] | None) -> tuple[JointInfo, 
     if isinstance(names, str):
         raise ModelError(f"names: expected a sequence of names of joints, got the text {names!r}")
     followers = {j.name for j in model.joints if not j.independent}
-    wanted = [name for name in names if name != "universe" and name not in followers]
-    joints = tuple(model.joint(name) for name in wanted)
-    missing = [j.name for j in model.independent_joints if j.name not in wanted]
-    if missing or len(set(wanted)) < len(wanted):
+    joints = tuple(model.joint(name) for name in names if name != "universe" and name not in followers)
+    found = {joint.name for joint in joints}
+    missing = [j.name for j in model.independent_joints if j.name not in found]
+    if missing or len(found) < len(joints):
         what = f"there is no {', '.join(map(repr, missing))}" if missing else "one is there twice"
         raise ModelError(f"names: expected every moving joint of {model.name!r} once; {what}")
     return joints

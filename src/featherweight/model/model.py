@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
@@ -54,7 +55,7 @@ class Model:
     X_tree: tuple[Transform, ...]  # parent's frame to the joint's mounting frame, by body
     inertias: tuple[RigidInertia, ...]
     gravity_vector: Vector
-    frames: Mapping[str, Frame]
+    frames: Mapping[str, Frame]  # by the names that `frame` takes
     contact_points: tuple[ContactPoint, ...]
     parts: tuple[Part, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
@@ -105,11 +106,19 @@ class Model:
         """Names of the joints that move, in order."""
         return tuple(j.name for j in self.joints)
 
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """What `frame=` takes: names of links, frames, joints and contact points, in order."""
+        return tuple(self.frames)
+
     def joint(self, name: str) -> JointInfo:
         """The joint with this name; `.q` and `.v` are its slices of the state."""
         for joint in self.joints:
             if joint.name == name:
                 return joint
+        old = self._with_old_name(name)
+        if old is not None and old.name in self.joint_names:
+            return self.joint(old.name)
         raise _find("joint", name, self.joint_names)
 
     def body(self, name: str) -> BodyInfo:
@@ -120,11 +129,33 @@ class Model:
         return BodyInfo(name, i, self.parent[i], self.inertias[i])
 
     def frame(self, name: str) -> Frame:
-        """The frame of a link, joint or contact point."""
+        """The frame of a link, joint or contact point.
+
+        Where a name is used twice, a link or frame comes first, then a joint, then a contact point. The others are
+        "joint:NAME" and "point:NAME". The frame of a joint is that of the link it moves.
+        """
         try:
             return self.frames[name]
         except (KeyError, TypeError):
+            old = self._with_old_name(name)
+            if old is not None:
+                return old
             raise _find("frame", name, self.frames) from None
+
+    def contact_frame(self, point: str) -> str:
+        """The name that `frame=` takes for a contact point: its own, or "point:NAME" if that is used twice."""
+        hidden = f"point:{point}"
+        return hidden if hidden in self.frames else point
+
+    def _with_old_name(self, name: object) -> Frame | None:
+        """The frame of a joint that is called like a link: earlier versions put `_joint` after its name."""
+        own = name.rstrip("_").removesuffix("_joint") if isinstance(name, str) else ""
+        frame = self.frames.get(f"joint:{own}")
+        if frame is None or own == name:
+            return None
+        text = f"joint {name!r} is called {own!r}, as in its file; as a frame, 'joint:{own}'"
+        warnings.warn(text, DeprecationWarning, stacklevel=3)
+        return frame
 
     def children(self, i: int) -> tuple[int, ...]:
         """μ(i): the bodies whose parent is i."""

@@ -83,10 +83,8 @@ def possible(model: Model) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Shape and value of every constant that can be declared a parameter, by name."""
     known: dict[str, tuple[tuple[int, ...], Any]] = {"gravity": ((3,), model.gravity_vector)}
     known["ground.friction"] = (), GROUND_FRICTION
-    # a rotor is in three places (mass, armature, spin): it is no parameter
-    rotors = {f"{joint.name}.rotor" for joint in model.joints}
     for part in model.parts:
-        if part.link in rotors:
+        if not part.joint:  # a rotor is in three places (mass, armature, spin): it is no parameter
             continue
         inertia = part.inertia
         values = {"mass": inertia.mass, "com": inertia.com, "moment": inertia.moment_about_com}

@@ -46,6 +46,7 @@ class Part:
     body: int
     X: Transform
     inertia: Inertia
+    joint: str = ""  # name of the joint that carries the link; empty for a rotor
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,15 @@ class BodyInfo:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed to a body; X goes from the body's coordinates to the frame's."""
+    """A named frame fixed to a body; X goes from the body's coordinates to the frame's.
+
+    `kind` tells what has this name: a "link", a "frame", a "joint" or a contact "point".
+    """
 
     name: str
     body: int
     X: Transform
+    kind: str = "frame"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from featherweight.errors import ModelError
+from featherweight.io.contact_points import new_name
 from featherweight.joints import Continuous, Fixed, Free, Joint, Mimic, Planar, Prismatic, Revolute
 from featherweight.model.assembly import limits_of
 from featherweight.model.description import Description, Follow, Link, LinkJoint, Motor, Numbers, Shape
@@ -26,21 +27,24 @@ TYPES: dict[type[Joint], str] = {
 
 def express(description: Description) -> Description:
     """The same robot with links and joints alone: frames and contact points become links on fixed joints, points with
-    balls. ModelError for what URDF cannot say."""
+    balls; one that is called like a link gets an underscore more. ModelError for what URDF cannot say."""
     what = f"model {description.name!r}"
     for thing in (*description.loops, *description.actuators, *description.sensors, *description.keyframes):
         raise ModelError(f"{what}: URDF has no {thing.word}s ({thing.name})")
     links, joints = [_link(link) for link in description.links], [_joint(what, joint) for joint in description.joints]
     if any(joint.parent == "world" for joint in joints) and all(link.name != "world" for link in links):
         links.insert(0, Link("world"))
+    taken = {joint.name for joint in joints}
     for frame in description.frames:
         links.append(Link(frame.name, None, frame.shapes))
-        joints.append(LinkJoint(f"{frame.name}_joint", "fixed", frame.parent, frame.name, frame.origin))
+        own = new_name(f"{frame.name}_joint", taken)
+        joints.append(LinkJoint(own, "fixed", frame.parent, frame.name, frame.origin))
+    places = {link.name for link in links}
     for point in description.points:
         ball = Shape("collision", Origin(), "sphere", (float(point.radius),))
-        place = Placement(point.position)
-        links.append(Link(point.name, None, (ball,)))
-        joints.append(LinkJoint(f"{point.name}_joint", "fixed", point.parent, point.name, place))
+        name, own = new_name(point.name, places), new_name(f"{point.name}_joint", taken)
+        links.append(Link(name, None, (ball,)))
+        joints.append(LinkJoint(own, "fixed", point.parent, name, Placement(point.position)))
     return replace(description, links=tuple(links), joints=tuple(joints), frames=(), points=())
 
 
