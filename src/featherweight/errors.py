@@ -47,6 +47,19 @@ def nearest(name: str, known: Iterable[str], n: int = 1) -> list[str]:
     return difflib.get_close_matches(name, some, n=n)
 
 
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> KeyError:
+    """For a name that a model does not have: with those that are near, or some that there are; raise it."""
+    names = list(known)
+    near = nearest(str(name), names, n=3)
+    if not names:
+        hint = "there are none"
+    elif near:
+        hint = f"did you mean {' or '.join(map(repr, near))}?"
+    else:
+        hint = f"there are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}"
+    return KeyError(f"no {kind} named {name!r}; {hint}")
+
+
 def no_such(what: str, name: object, known: Collection[str]) -> ValueError:
     """For a name that is none: with the nearest one, or all of them if none is near; raise what this returns."""
     near = nearest(str(name), known)

@@ -127,23 +127,17 @@ def limits_of(model: Model) -> list[Limit]:
     rows = []
     for joint in model.independent_joints:
         if joint.kind.nv == 1 and len(np.ravel(joint.limits.lower)) == 1:
-            lower, upper = _bounds(model, joint)
+            lower, upper = float(model.lower[joint.q.start]), float(model.upper[joint.q.start])
+            if lower > upper:
+                raise ValueError(_no_place(model, joint, lower, upper))
             if lower > -math.inf or upper < math.inf:
                 rows.append(Limit(joint.v.start, joint.body, joint.q.start, lower, upper, joint.name))
     return rows
 
 
-def _bounds(model: Model, leader: JointInfo) -> tuple[float, float]:
-    """What is left for a coordinate q by all joints that move with it, as ratio · q + offset."""
-    lower, upper = -math.inf, math.inf
-    for joint in model.joints:
-        ratio, offset = joint.kind.ratio, joint.kind.offset
-        if joint.v == leader.v and ratio:
-            ends = [(float(np.ravel(end)[0]) - offset) / ratio for end in (joint.limits.lower, joint.limits.upper)]
-            lower, upper = max(lower, min(ends)), min(upper, max(ends))
-            if lower > upper:
-                raise ValueError(
-                    f"limits: the limits of joint {joint.name!r}, which follows {leader.name!r}, leave that no place: "
-                    f"it would have to be above {lower:g} and below {upper:g}; correct the limits of one of them"
-                )
-    return lower, upper
+def _no_place(model: Model, leader: JointInfo, lower: float, upper: float) -> str:
+    followers = ", ".join(repr(joint.name) for joint in model.joints if joint.v == leader.v and joint is not leader)
+    return (
+        f"limits: the limits of joint {followers}, which follows {leader.name!r}, leave that no place: "
+        f"it would have to be above {lower:g} and below {upper:g}; correct the limits of one of them"
+    )

@@ -13,7 +13,7 @@ from featherweight.algorithms import Pivot, pivots
 from featherweight.errors import ModelError
 from featherweight.model import Model, Tree
 from featherweight.model.cache import once_per_model
-from featherweight.model.parameters import INERTIAL, OF_LINKS
+from featherweight.model.parameters import INERTIAL, owner_of
 from featherweight.model.regularity import DIGITS, singular_bodies
 
 SAMPLES = 3  # configurations: det M(q) is analytic, so that it is zero everywhere or almost nowhere
@@ -54,8 +54,8 @@ def _given(model: Model) -> set[int]:
     links, joints = {part.link: part.body for part in model.parts}, {joint.name: joint.body for joint in model.joints}
     bodies: set[int] = set()
     for name in model.parameters:
-        owner, _, what = name.rpartition(".")
-        body = (links if what in OF_LINKS else joints)[owner] if what in INERTIAL else 0
+        kind, owner = owner_of(name)
+        body = (links if kind == "link" else joints)[owner] if name.rpartition(".")[2] in INERTIAL else 0
         while body > 0:
             bodies.add(body)
             body = model.parent[body]

@@ -125,6 +125,10 @@ class Joint:
         """What this joint becomes when mimic joints follow it."""
         return self
 
+    def led_by(self, leader: str) -> Joint:
+        """The same mimic joint behind a joint of this name."""
+        return self._with(leader=leader)
+
     def following(self, leader: Joint) -> Joint:
         """The same mimic joint behind a leader that has coordinates of its own."""
         return self

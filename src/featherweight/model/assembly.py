@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import warnings
 from collections import Counter
@@ -43,20 +44,7 @@ def assemble(
     """
     _check_names(description)
     assembly = Assembly(description.name, gravity, policy)
-    links = {link.name: link for link in description.links}
-    waiting: dict[str, LinkFrame | LinkPoint] = {frame.name: frame for frame in description.frames}
-    hidden = {point.name for point in description.points} & {*links, *waiting}  # points that nothing hangs on
-    waiting |= {point.name: point for point in description.points if point.name not in hidden}
-    for joint in description.joints:
-        _add_fixed(assembly, joint.parent, waiting)  # it may hang on a frame
-        assembly.add_link(links[joint.child], joint)
-    for thing in (*description.frames, *description.points):
-        if isinstance(thing, LinkPoint) and thing.name in hidden:
-            assembly.add_point(thing)
-        else:
-            _add_fixed(assembly, thing.name, waiting)
-    for owner, shape in description.shapes():
-        assembly.add_shape(owner, shape)
+    assembly.add_all(description)
     return assembly.model(parameters, description)
 
 
@@ -72,19 +60,6 @@ def _check_names(description: Description) -> None:
         raise ModelError(f"link {min(loose)!r}: expected a link, and one joint whose child it is")
 
 
-def _add_fixed(assembly: Assembly, name: str, waiting: dict[str, Any]) -> None:
-    """A frame or point that waits to be added, after those that it is fixed to."""
-    chain: list[LinkFrame | LinkPoint] = []
-    while name in waiting:
-        chain.append(waiting.pop(name))
-        name = chain[-1].parent
-    for thing in reversed(chain):
-        if isinstance(thing, LinkFrame):
-            assembly.add_frame(thing)
-        else:
-            assembly.add_point(thing)
-
-
 class Assembly:
     """Bodies, frames, contact points and shapes of a model that grows."""
 
@@ -96,6 +71,7 @@ class Assembly:
         self.name = name
         self.gravity = Vector(*numbers_or_symbols("gravity", gravity, (3,)).tolist())
         self.policy = policy
+        self.accepted: set[str] = set()  # bodies that are taken as they are, whatever the policy
         self.names = ["world"]
         self.parent = [-1]
         self.joints: list[JointInfo] = []
@@ -106,6 +82,42 @@ class Assembly:
         self.points: list[ContactPoint] = []
         self.parts: list[Part] = []
         self.geometry: list[Geometry] = []
+
+    def copy(self) -> Assembly:
+        """The same, which grows by itself."""
+        other = copy.copy(self)
+        vars(other).update({name: x.copy() for name, x in vars(self).items() if isinstance(x, (list, dict, set))})
+        other.taken = {space: names.copy() for space, names in self.taken.items()}
+        return other
+
+    def add_all(self, description: Description) -> None:
+        """A whole description, whose joints stand parents first."""
+        links = {link.name: link for link in description.links}
+        waiting: dict[str, LinkFrame | LinkPoint] = {frame.name: frame for frame in description.frames}
+        hidden = {point.name for point in description.points} & {*links, *waiting}  # points that nothing hangs on
+        waiting |= {point.name: point for point in description.points if point.name not in hidden}
+        for joint in description.joints:
+            self._add_fixed(joint.parent, waiting)  # it may hang on a frame
+            self.add_link(links[joint.child], joint)
+        for thing in (*description.frames, *description.points):
+            if isinstance(thing, LinkPoint) and thing.name in hidden:
+                self.add_point(thing)
+            else:
+                self._add_fixed(thing.name, waiting)
+        for owner, shape in description.shapes():
+            self.add_shape(owner, shape)
+
+    def _add_fixed(self, name: str, waiting: dict[str, LinkFrame | LinkPoint]) -> None:
+        """A frame or point that waits to be added, after those that it is fixed to."""
+        chain: list[LinkFrame | LinkPoint] = []
+        while name in waiting:
+            chain.append(waiting.pop(name))
+            name = chain[-1].parent
+        for thing in reversed(chain):
+            if isinstance(thing, LinkFrame):
+                self.add_frame(thing)
+            else:
+                self.add_point(thing)
 
     def add_link(self, link: Link, joint: LinkJoint) -> None:
         """A link and the joint it hangs on. Links on fixed joints are merged with their parents."""
@@ -242,7 +254,7 @@ class Assembly:
 
     def _check(self, name: str, inertia: Inertia | RigidInertia) -> None:
         """Refuse an inertia that no body can have, or warn, by the policy."""
-        reason = None if self.policy == "accept" else impossible(inertia)
+        reason = None if self.policy == "accept" or name in self.accepted else impossible(inertia)
         if reason is not None:
             text = f"body {name!r}: {reason}"
             if self.policy == "strict":

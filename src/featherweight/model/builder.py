@@ -9,9 +9,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from featherweight.errors import ModelError
 from featherweight.joints import Fixed, Joint
 from featherweight.model.assembly import Assembly
 from featherweight.model.description import Description, Link, LinkFrame, LinkJoint, LinkPoint, Shape
+from featherweight.model.editing import forms, parameters_renamed
+from featherweight.model.edits import mounted, prefixed, renamed
 from featherweight.model.inertia import Inertia
 from featherweight.model.model import Model
 from featherweight.model.placement import Placement
@@ -119,6 +122,55 @@ class Builder:
         self._shapes[owner].append(replace(shape, origin=placement, size=drawn.size, color=drawn.color))
         return self
 
+    def add_model(
+        self,
+        model: Model,
+        prefix: str = "",
+        parent: str | None = None,
+        joint: Joint | None = None,
+        placement: Placement | None = None,
+    ) -> Builder:
+        """Add a whole robot or object: several in one world, a gripper on an arm.
+
+        What stands in the model's world hangs on `parent` (a body or frame; the world if not given), at `placement`.
+        A free base stays free, and its coordinates count from there. Gravity and policy are the builder's; bodies are
+        taken as they are.
+
+        Args:
+            model: what to add.
+            prefix: put before all its names, those of parameters too.
+            parent: name of a body or frame.
+            joint: carries the base of the model in place of the joint it has; its base is a link that is fixed or
+                free in its world.
+            placement: pose of the model's world in `parent`; with a joint, of that.
+        """
+        if not isinstance(model, Model) or not isinstance(prefix, str):
+            given = f"{type(model).__name__} and {prefix!r}"
+            raise TypeError(f"model, prefix: expected a featherweight Model and a text, got {given}")
+        if not isinstance(placement, (Placement, type(None))):
+            raise ModelError(f"placement: expected featherweight.Placement, got {type(placement).__name__}")
+        parent, new = self._place("world" if parent is None else parent), prefixed(prefix)
+        if parent in self._assembly.frames and self._assembly.frames[parent].kind == "point":
+            raise ModelError(f"parent: expected a body or frame, got the contact point {parent!r}")
+        whole, description = (renamed(form, new) for form in forms(model))
+        (whole, drawn), (description, shapes) = (
+            mounted(form, parent, placement, joint) for form in (whole, description)
+        )
+        grown = self._assembly.copy()  # all of the model is added, or nothing
+        grown.accepted |= {link.name for link in whole.links}
+        grown.add_all(whole)
+        for shape in drawn:
+            grown.add_shape(parent, shape)
+        self._assembly = grown
+        self._links |= {link.name: replace(link, shapes=()) for link in description.links}
+        self._joints |= {own.name: own for own in description.joints}
+        self._frames |= {frame.name: replace(frame, shapes=()) for frame in description.frames}
+        self._points |= {point.name: point for point in description.points}
+        for owner, shape in (*description.shapes(), *((parent, shape) for shape in shapes)):
+            self._shapes[owner].append(shape)
+        self._parameters = tuple(dict.fromkeys((*self._parameters, *parameters_renamed(model, new))))
+        return self
+
     @property
     def description(self) -> Description:
         """What was added so far."""
@@ -144,6 +196,8 @@ class Builder:
     def _place(self, parent: str) -> str:
         """What something hangs on: the frame of a joint is that of the link it moves."""
         frame = self._assembly.frames.get(parent) if isinstance(parent, str) else None
+        if frame is not None and frame.kind == "point" and frame.name not in self._points:
+            raise ModelError(f"parent: contact point {parent!r} was made from a shape; hang things on links and frames")
         return self._joints[frame.name].child if frame is not None and frame.kind == "joint" else parent
 
 

@@ -15,23 +15,30 @@ from featherweight.spatial import Matrix, Transform
 
 
 def describe(model: Model) -> Description:
-    """Links in their order, each fixed to the body it is part of, shapes too; numbers of followers are their own."""
+    """Links in their order, each fixed to the body it is part of; numbers of followers are their own."""
     shapes: dict[str, list[Shape]] = defaultdict(list)
     for g in model.geometry:
-        shape = Shape(g.role, _placement(g.X), g.kind, g.size, g.mesh, g.color, path=g.path)
-        shapes[model.names[g.body]].append(shape)
+        owner = model.frames[g.link]
+        if owner.kind not in ("link", "frame"):
+            owner = model.frames[model.names[g.body]]
+        origin = _placement(g.X if Transform.identity() == owner.X else g.X @ owner.X.inverse)
+        shapes[owner.name].append(Shape(g.role, origin, g.kind, g.size, g.mesh, g.color, path=g.path))
     links = [Link("world", None, tuple(shapes["world"]))] if shapes["world"] else []
     joints, frames, points = [], [], []
     parts = {part.link: part for part in model.parts if part.joint}
     rotors = {part.link: part for part in model.parts if not part.joint}
     moving = {model.names[joint.body]: joint for joint in model.joints}
     radii = {point.name: point.radius for point in model.contact_points}
+    bases: dict[tuple[int, Matrix], Frame] = {}  # the first link or frame of a body with some axes
+    for frame in model.frames.values():
+        if frame.kind in ("link", "frame"):
+            bases.setdefault((frame.body, frame.X.E), frame)
     for frame in model.frames.values():
         name, parent = frame.name, model.names[frame.body]
         if frame.kind == "point":
-            points.append(_point(model, frame, radii[name]))
+            points.append(_point(model, frame, bases, radii[name]))
         elif frame.kind == "frame":
-            frames.append(LinkFrame(name, parent, _placement(frame.X)))
+            frames.append(LinkFrame(name, parent, _placement(frame.X), tuple(shapes[name])))
         elif frame.kind == "link" and name != "world":
             links.append(Link(name, Inertial.of(parts[name].inertia), tuple(shapes[name])))
             if name in moving:
@@ -71,12 +78,11 @@ def _joint(model: Model, joint: JointInfo, child: str, rotors: Mapping[str, Part
     )
 
 
-def _point(model: Model, frame: Frame, radius: float) -> LinkPoint:
+def _point(model: Model, frame: Frame, bases: Mapping[tuple[int, Matrix], Frame], radius: float) -> LinkPoint:
     """Where a contact point is: on its body, or on an earlier frame with the same axes, which it got them from."""
     if Matrix.identity() == frame.X.E:
         return LinkPoint(frame.name, model.names[frame.body], tuple(map(float, frame.X.r)), radius)
-    places = (f for f in model.frames.values() if f.kind in ("link", "frame"))
-    base = next(f for f in places if (f.body, f.X.E) == (frame.body, frame.X.E))
+    base = bases[frame.body, frame.X.E]
     position = base.X.E @ (frame.X.r - base.X.r)
     return LinkPoint(frame.name, base.name, tuple(map(float, position)), radius)
 

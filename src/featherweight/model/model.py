@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from featherweight.errors import ModelError
+from featherweight.errors import ModelError, unknown_name
 from featherweight.identity import Identity, identity
 from featherweight.joints import Fixed
+from featherweight.model import editing
 from featherweight.model.cache import ModelCache, once_per_model
 from featherweight.model.description import Description
 from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
+from featherweight.model.limits import limit_arrays
 from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
 from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Part
 from featherweight.model.symbols import is_symbolic, symbols_of, with_values
@@ -26,18 +27,6 @@ from featherweight.model.tree_joint import TreeJoint
 from featherweight.spatial import Force, RigidInertia, Transform, Vector
 
 FOR_PEOPLE = ("notes", "description")  # fields that say where the others come from
-
-
-def _find(kind: str, name: object, known: Iterable[str]) -> KeyError:
-    names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=3)
-    if not names:
-        hint = "there are none"
-    elif near:
-        hint = f"did you mean {' or '.join(map(repr, near))}?"
-    else:
-        hint = f"there are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}"
-    return KeyError(f"no {kind} named {name!r}; {hint}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +96,27 @@ class Model:
         return tuple(j.name for j in self.joints)
 
     @property
+    def lower(self) -> np.ndarray:
+        """Least values of q [rad or m], shape (nq,), with the limits of mimic joints; -inf where there is none, and in
+        quaternions. `np.clip(q, model.lower, model.upper)` is within limits. Read-only, like the next three."""
+        return limit_arrays(self).lower
+
+    @property
+    def upper(self) -> np.ndarray:
+        """Greatest values of q [rad or m], shape (nq,); inf where there is none."""
+        return limit_arrays(self).upper
+
+    @property
+    def velocity_limit(self) -> np.ndarray:
+        """Greatest values of |v| [rad/s or m/s], shape (nv,), with those of mimic joints; inf where there is none."""
+        return limit_arrays(self).velocity
+
+    @property
+    def effort_limit(self) -> np.ndarray:
+        """Greatest values of |tau| [N m or N], shape (nv,); inf where there is none."""
+        return limit_arrays(self).effort
+
+    @property
     def frame_names(self) -> tuple[str, ...]:
         """What `frame=` takes: names of links, frames, joints and contact points, in order."""
         return tuple(self.frames)
@@ -119,12 +129,12 @@ class Model:
         old = self._with_old_name(name)
         if old is not None and old.name in self.joint_names:
             return self.joint(old.name)
-        raise _find("joint", name, self.joint_names)
+        raise unknown_name("joint", name, self.joint_names)
 
     def body(self, name: str) -> BodyInfo:
         """The body with this name."""
         if name not in self.names:
-            raise _find("body", name, self.names)
+            raise unknown_name("body", name, self.names)
         i = self.names.index(name)
         return BodyInfo(name, i, self.parent[i], self.inertias[i])
 
@@ -140,7 +150,7 @@ class Model:
             old = self._with_old_name(name)
             if old is not None:
                 return old
-            raise _find("frame", name, self.frames) from None
+            raise unknown_name("frame", name, self.frames) from None
 
     def contact_frame(self, point: str) -> str:
         """The name that `frame=` takes for a contact point: its own, or "point:NAME" if that is used twice."""
@@ -209,6 +219,13 @@ class Model:
     def with_values(self, values: Mapping[Any, float]) -> Model:
         """The same model with a number for each of its symbols, by name."""
         return with_values(self, values)
+
+    # new models from this one
+    locked = editing.locked
+    renamed = editing.renamed
+    with_payload = editing.with_payload
+    with_inertias = editing.with_inertias
+    with_scaled_mass = editing.with_scaled_mass
 
     def pinocchio_maps(self, names: Sequence[str]) -> PinocchioMaps:
         """Index arrays from our q and v to those of Pinocchio, whose `model.names` are given."""

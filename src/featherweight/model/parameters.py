@@ -97,6 +97,14 @@ def possible(model: Model) -> dict[str, tuple[tuple[int, ...], Any]]:
     return known
 
 
+def owner_of(parameter: str) -> tuple[str, str]:
+    """Whose constant this is: ("link" or "joint", name), or ("", "") of the world."""
+    owner, _, what = parameter.rpartition(".")
+    if parameter in ("gravity", "ground.friction"):
+        return "", ""
+    return "link" if what in OF_LINKS else "joint", owner
+
+
 def inertia_of(body: int, model: Model, given: Mapping[str, list[Any]], lift: Any) -> RigidInertia:
     """The rigid inertia of a body: its own numbers, or those given for its parts."""
     if not given:

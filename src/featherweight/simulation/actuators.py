@@ -37,12 +37,8 @@ class EffortLimits(Actuators):
     """Forces within ± the joints' limits of effort; joints without a limit have none."""
 
     def forces(self, model: Model, v: Sequence[Any], tau: Sequence[Any]) -> list[Any]:
-        limited = list(tau)
-        for joint in model.independent_joints:
-            for k, bound in zip(range(joint.v.start, joint.v.stop), np.ravel(joint.limits.effort), strict=True):
-                if bound < np.inf:
-                    limited[k] = _clamped(tau[k], model_number(float(bound)))
-        return limited
+        bounds = model.effort_limit.tolist()
+        return [_clamped(x, model_number(most)) if most < np.inf else x for x, most in zip(tau, bounds, strict=True)]
 
 
 @dataclass(frozen=True)

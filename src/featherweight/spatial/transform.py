@@ -25,6 +25,11 @@ class Transform(NamedTuple):
             return Motion(self.E @ other.angular, self.E @ (other.linear - self.r.cross(other.angular)))
         return Transform(self.E @ other.E, other.r + other.E.transposed_times(self.r))
 
+    @property
+    def inverse(self) -> Transform:
+        """X⁻¹, from B to A."""
+        return Transform(self.E.T, -(self.E @ self.r))
+
     def back(self, f: Force) -> Force:
         """Xᵀ f: a force in B, seen from A."""
         force = self.E.transposed_times(f.force)
