@@ -18,6 +18,7 @@ from featherweight.dynamics import (
     coriolis_matrix,
     delassus,
     difference,
+    exp,
     forward_dynamics,
     forward_kinematics,
     frame_pose,
@@ -29,6 +30,7 @@ from featherweight.dynamics import (
     jacobian_dot,
     joint_wrenches,
     kinetic_energy,
+    log,
     mass_matrix,
     mass_matrix_inverse,
     momentum,
@@ -53,7 +55,7 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
     from featherweight import plot as plot
     from featherweight import scenes as scenes
     from featherweight import viewer as viewer
-    from featherweight.io import lint, load, loads, save_urdf
+    from featherweight.io import lint, load, loads, save, save_urdf
     from featherweight.simulation import Status, Stepper, Trajectory, compiled, rollout, simulate
     from featherweight.simulation import actuators as actuators
 
@@ -87,6 +89,7 @@ __all__ = [
     "coriolis_matrix",
     "delassus",
     "difference",
+    "exp",
     "forward_dynamics",
     "forward_kinematics",
     "frame_pose",
@@ -104,6 +107,7 @@ __all__ = [
     "lint",
     "load",
     "loads",
+    "log",
     "mass_matrix",
     "mass_matrix_inverse",
     "momentum",
@@ -112,6 +116,7 @@ __all__ = [
     "potential_energy",
     "robots",
     "rollout",
+    "save",
     "save_urdf",
     "scalar",
     "simulate",
@@ -140,7 +145,7 @@ _LATE = {
 
 def __getattr__(name: str) -> _typing.Any:
     """Reading files and simulation are imported when they are first needed."""
-    if name in ("lint", "load", "loads", "save_urdf"):
+    if name in ("lint", "load", "loads", "save", "save_urdf"):
         from featherweight import io
 
         return getattr(io, name)

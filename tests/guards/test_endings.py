@@ -28,6 +28,7 @@ WRITERS = {  # every public function that writes a file, with endings it knows
     "still": (lambda path: fw.plot.still(MODEL, path=path), (".png", ".jpg", ".webp")),
     "export": (lambda path: fw.viewer.export(RUN, path), (".html", ".HTM", "")),
     "write_report": (lambda path: write_report({"run": RUN}, path, title="run"), (".html", "")),
+    "save": (lambda path: fw.save(MODEL, path), (".urdf", ".URDF")),
     "save_urdf": (lambda path: fw.save_urdf(MODEL, path), (".urdf", ".xml", "")),
 }
 FIRST = {  # how the files begin

@@ -1,4 +1,4 @@
-"""Locked, renamed and merged models, payloads: names, files and refusals. Their dynamics is in laws/test_editing.py."""
+"""Locked, renamed and merged models, payloads: names, files, refusals. Laws of dynamics: test_edited_models.py."""
 
 from __future__ import annotations
 

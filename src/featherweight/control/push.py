@@ -11,7 +11,6 @@ import numpy as np
 from featherweight.control.checks import finite
 from featherweight.control.layout import Number, RowLayout, shaped
 from featherweight.dynamics import jacobian
-from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.kinematics import frame_named
 from featherweight.model import Model
 from featherweight.scalar import where

@@ -18,8 +18,6 @@ from featherweight.dynamics.inertia import (
     solve_mass_matrix,
 )
 from featherweight.dynamics.kinematics import (
-    Pose,
-    Poses,
     body_acceleration,
     body_velocity,
     forward_kinematics,
@@ -37,6 +35,7 @@ from featherweight.dynamics.momentum import (
     momentum,
     potential_energy,
 )
+from featherweight.dynamics.poses import Pose, Poses, exp, log
 
 __all__ = [
     "Pose",
@@ -52,6 +51,7 @@ __all__ = [
     "coriolis_matrix",
     "delassus",
     "difference",
+    "exp",
     "forward_dynamics",
     "forward_kinematics",
     "frame_pose",
@@ -63,6 +63,7 @@ __all__ = [
     "jacobian_dot",
     "joint_wrenches",
     "kinetic_energy",
+    "log",
     "mass_matrix",
     "mass_matrix_inverse",
     "momentum",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,22 +11,9 @@ from featherweight import algorithms
 from featherweight.dynamics.checks import checked_model, coordinates
 from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, as_columns, evaluate, linear_first
 from featherweight.dynamics.fast_path import fast_path
+from featherweight.dynamics.poses import Pose, Poses
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force, Motion, Transform, Vector
-
-
-class Poses(NamedTuple):
-    """Orientation (…, nb+1, 3, 3), body to world, and position (…, nb+1, 3) [m] of every body."""
-
-    rotation: np.ndarray
-    position: np.ndarray
-
-
-class Pose(NamedTuple):
-    """Orientation (…, 3, 3), frame to world, and position (…, 3) [m]."""
-
-    rotation: np.ndarray
-    position: np.ndarray
 
 
 def frame_on(model: Model, tree: Tree, name: str) -> tuple[int, Transform]:

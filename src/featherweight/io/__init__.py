@@ -1,7 +1,7 @@
 """Robots from files and to files, by way of a description that knows no file format."""
 
 from featherweight.io.build import build
-from featherweight.io.files import lint, load, loads, read_urdf, save_urdf, to_urdf
+from featherweight.io.files import lint, load, loads, read_urdf, save, save_urdf, to_urdf
 from featherweight.io.findings import Finding
 from featherweight.io.plain import from_plain, to_plain
 from featherweight.model.describe import describe
@@ -46,6 +46,7 @@ __all__ = [
     "load",
     "loads",
     "read_urdf",
+    "save",
     "save_urdf",
     "to_plain",
     "to_urdf",

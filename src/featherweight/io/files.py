@@ -131,6 +131,14 @@ def save_urdf(model: Model, path: str | bytes | os.PathLike[str]) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def save(model: Model, path: str | bytes | os.PathLike[str]) -> None:
+    """Write a model in the format that the ending of the path says: .urdf, by `save_urdf`."""
+    WRITERS[check_ending("path", path, WRITERS)](model, path)
+
+
+WRITERS = {".urdf": save_urdf}  # by ending
+
+
 def _check_readable(model: Model, text: str) -> None:
     """ModelError if a file would not be read again: numbers may be larger in Python, and names others."""
     with one_file():

@@ -31,6 +31,24 @@ class Quaternion(NamedTuple):
     def identity() -> Quaternion:
         return Quaternion(0, 0, 0, 1)
 
+    @staticmethod
+    def of(R: Matrix) -> Quaternion:
+        """A quaternion of a rotation, of any length: the largest of the rows 4 q_k q, which R has as sums and
+        differences of its entries (Shepperd, 1978)."""
+        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R
+        rows = (
+            (1 + xx - yy - zz, xy + yx, xz + zx, zy - yz),
+            (xy + yx, 1 - xx + yy - zz, yz + zy, xz - zx),
+            (xz + zx, yz + zy, 1 - xx - yy + zz, yx - xy),
+            (zy - yz, xz - zx, yx - xy, 1 + xx + yy + zz),
+        )
+        best, most = rows[3], rows[3][3]
+        for k in range(3):
+            more = rows[k][k] > most
+            best = tuple(where(more, a, b) for a, b in zip(rows[k], best, strict=True))
+            most = where(more, rows[k][k], most)
+        return Quaternion(*best)
+
     @property
     def vector(self) -> Vector:
         """x, y and z: the axis times sin θ/2."""
