@@ -21,6 +21,10 @@ def dynamics() -> np.ndarray:
     place: np.ndarray = pose.position
     names: tuple[str, ...] = model.joint_names
     print(place, names, model.nq + 1)
+    seen: fw.Pose = pose.inverse() @ fw.exp([0, 0, 0, 0, 0, 1.0])
+    points: np.ndarray = seen @ np.zeros((4, 3))
+    twist: np.ndarray = fw.log(fw.Pose.from_matrix(seen.matrix))
+    print(points, twist, model.lower + model.upper, model.frame_names)
     return fw.forward_dynamics(model, q, v, tau)
 
 
@@ -36,6 +40,15 @@ def built() -> fw.Model:
         )
         .build()
     )
+
+
+def edited(arm: fw.Model, hand: fw.Model) -> fw.Model:
+    locked: fw.Model = arm.locked({"elbow": 0.3}).renamed(prefix="left/")
+    loaded = locked.with_payload("left/hand", fw.Inertia.point(0.5)).with_scaled_mass({"left/hand": 1.1})
+    model = fw.Builder().add_model(loaded).add_model(hand, "hand/", parent="left/hand", joint=fw.joints.Fixed()).build()
+    fw.save(model, "robot.urdf")
+    fw.save("robot.urdf", model)  # type: ignore[arg-type]
+    return model
 
 
 def controller(t: Any, q: Any, v: Any, x: Any, p: Any) -> tuple[Any, Any]:
