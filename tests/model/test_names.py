@@ -141,6 +141,12 @@ def test_files_and_copies_keep_the_names(tmp_path) -> None:
     assert fw.load(tmp_path / "arm.urdf").contact_points[0].name == "hand__contact0"  # on a link `hand_`: `hand` is one
 
 
+def test_a_link_that_is_part_of_a_body_is_named_with_it() -> None:
+    model = arm().add_body("ring", parent="hand").build()
+    with pytest.raises(KeyError, match="no body named 'ring': that link is part of body 'hand'"):
+        model.body("ring")
+
+
 def test_frames_of_a_link_a_joint_and_a_point_are_told_apart_by_the_fingerprint() -> None:
     def named(link: str, joint: str) -> fw.Model:
         return Builder().add_body(link, joint=Revolute("z"), inertia=BALL, joint_name=joint).build()

@@ -1,8 +1,9 @@
 """A neutral description of a robot: what the builder and every reader of files write, and every writer reads.
 
 Links, joints, frames, contact points and shapes in the order they were given, with the numbers they were given with,
-impossible ones too, and where in which file each came from. Every kind of thing has a space of names of its own; a
-parent is the name of a link, of a frame, or "world". `featherweight.io.build` makes a model of a description.
+impossible ones too, and where in which file each came from. Links with frames, joints, and contact points have spaces
+of names of their own; a parent is the name of a link, of a frame, or "world". `featherweight.io.build` makes a model of
+a description.
 """
 
 from __future__ import annotations

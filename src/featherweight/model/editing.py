@@ -128,10 +128,10 @@ def with_scaled_mass(model: Model, factor: float | Mapping[str, float]) -> Model
     >>> fw.robots.pendulum(mass=2.0).with_scaled_mass(1.5).mass
     3.0
     """
-    links = [part.link for part in model.parts if part.joint]
-    factors = {name: factor[name] for name in _links(model, factor)} if isinstance(factor, Mapping) else {}
-    if not isinstance(factor, Mapping):
-        factors = dict.fromkeys(links, factor)
+    if isinstance(factor, Mapping):
+        factors = {name: factor[name] for name in _links(model, factor)}
+    else:
+        factors = {part.link: factor for part in model.parts if part.joint}
     for name, x in factors.items():
         if not real_numbers(f"factor of {name!r}", x, ()) > 0:
             raise ModelError(f"factor of {name!r}: expected a number > 0, got {x!r}")
@@ -182,9 +182,7 @@ def forms(model: Model) -> tuple[Description, Description]:
 
 def _same_links(model: Model, written: Description) -> bool:
     """Not so if a root that is called like the world has another name in the model."""
-    return {link.name for link in written.links} | {"world"} == {part.link for part in model.parts if part.joint} | {
-        "world"
-    }
+    return {link.name for link in written.links} - {"world"} == {part.link for part in model.parts if part.joint}
 
 
 def _rooted(model: Model, written: Description) -> Description:

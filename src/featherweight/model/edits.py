@@ -16,8 +16,7 @@ from featherweight.model.placement import Placement
 from featherweight.model.spelling import Inertial, Origin
 from featherweight.spatial import Transform
 
-KINDS = ("link", "frame", "joint", "point")  # of things with names
-Name = Callable[[str, str], str]  # (kind, old name) -> new name
+Name = Callable[[str, str], str]  # ("link", "frame", "joint" or "point", old name) -> new name
 Hung = TypeVar("Hung", LinkJoint, LinkFrame)
 Placed = TypeVar("Placed", LinkJoint, LinkFrame, Shape)
 

@@ -134,6 +134,9 @@ class Model:
     def body(self, name: str) -> BodyInfo:
         """The body with this name."""
         if name not in self.names:
+            link = self.frames.get(name) if isinstance(name, str) else None
+            if link is not None and link.kind == "link":
+                raise KeyError(f"no body named {name!r}: that link is part of body {self.names[link.body]!r}")
             raise unknown_name("body", name, self.names)
         i = self.names.index(name)
         return BodyInfo(name, i, self.parent[i], self.inertias[i])
