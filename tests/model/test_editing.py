@@ -156,10 +156,18 @@ def test_a_locked_robot_is_saved_as_its_file_with_fixed_joints(urdf: str, tmp_pa
     moves_alike(locked, again)
     moves_alike(model.locked({"root_joint": q[:7]}), stand)
     for other in (again, stand):
-        assert [(p.name, p.radius) for p in other.contact_points] == [(p.name, p.radius) for p in model.contact_points]
         assert [(g.link, g.mesh, g.color) for g in other.geometry] == [
             (g.link, g.mesh, g.color) for g in model.geometry
         ]
+
+
+def test_a_saved_file_has_the_shapes_and_no_points_of_its_own(tmp_path) -> None:
+    """Contact points are made of them again when the file is loaded."""
+    model = hand(base="free")
+    again = through_a_file(model.locked({"left": 0.02}), tmp_path, base="free")
+    assert [(p.name, p.radius) for p in again.contact_points] == [(p.name, p.radius) for p in model.contact_points]
+    assert [link.name for link in again.description.links] == [link.name for link in model.description.links]
+    assert again.description.links[0].shapes[1].material == "grey"
 
 
 def test_parameters_of_links_stay_and_those_of_locked_joints_go() -> None:
