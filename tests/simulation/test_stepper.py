@@ -115,7 +115,8 @@ def one_act(sim: fw.Stepper, rng: np.random.Generator, whole: fw.Trajectory) -> 
         assert np.isclose(made.t[0], before[0])
         for lane in range(COUNT):
             kept = np.arange(0, n + 1, every) + began[lane]
-            assert same(made.q[lane], whole.q[lane, kept]) and same(made.v[lane], whole.v[lane, kept])
+            assert same(made.q[lane], whole.q[lane, kept])
+            assert same(made.v[lane], whole.v[lane, kept])
             assert same(made.contact_force[lane], whole.contact_force[lane, kept[:-1]])
     elif act == 3:
         kept = sim.state()
@@ -146,7 +147,8 @@ def compare(sim: fw.Stepper, whole: fw.Trajectory) -> None:
         else:
             assert sim.status[lane] == (whole.status[lane] if whole.status[lane] == fw.Status.BAD_INPUT else 0)
             if sim.status[lane] == 0:
-                assert same(sim.q[lane], whole.q[lane, k]) and same(sim.v[lane], whole.v[lane, k])
+                assert same(sim.q[lane], whole.q[lane, k])
+                assert same(sim.v[lane], whole.v[lane, k])
 
 
 def small(**others: Any) -> fw.Stepper:
@@ -162,7 +164,8 @@ def test_views_are_live_and_what_is_written_acts() -> None:
     assert (q != before).all()
     other = small()
     other.step(5)
-    assert same(other.q[[0, 2]], q[[0, 2]]) and (other.q[1] != q[1]).any()
+    assert same(other.q[[0, 2]], q[[0, 2]])
+    assert (other.q[1] != q[1]).any()
     sim.v = 0.0
     assert not sim.v.any()
 
@@ -174,12 +177,14 @@ def test_what_is_no_number_stops_its_lane_alone(where: str) -> None:
     sim.step(3)
     other.step(3)
     expected = fw.Status.BAD_CONTROL if where == "tau" else fw.Status.BAD_INPUT
-    assert sim.status.tolist() == [0, expected, 0] and sim.failed_step.tolist() == [-1, 0, -1]
+    assert sim.status.tolist() == [0, expected, 0]
+    assert sim.failed_step.tolist() == [-1, 0, -1]
     assert same(sim.q[[0, 2]], other.q[[0, 2]])
     sim.tau = 0.0
     sim.reset([1])
     sim.step(3, ids=[1])
-    assert same(sim.q, other.q) and not sim.status.any()
+    assert same(sim.q, other.q)
+    assert not sim.status.any()
 
 
 def test_a_quaternion_that_is_not_unit_and_a_negative_mass_are_found() -> None:
@@ -247,7 +252,8 @@ def test_forces_of_a_controller_are_not_to_be_written() -> None:
         sim.tau = 0.0
     with pytest.raises(ValueError, match="read-only"):
         sim.tau[:] = 0.0
-    assert sim.tau[0, 6] != 0.0 and sim.x[0, 1] == 4.0
+    assert sim.tau[0, 6] != 0.0
+    assert sim.x[0, 1] == 4.0
 
 
 def test_parameters_of_a_controller_are_views() -> None:
@@ -256,7 +262,8 @@ def test_parameters_of_a_controller_are_views() -> None:
     sim.step(10)
     one = fw.rollout(MODEL, MODEL.neutral(), np.zeros(7), steps=10, dt=DT,
                      control=fw.compiled(swing, state=[0.0, 0.0], parameters=[2.0]))  # fmt: skip
-    assert same(sim.q[1], one.q[-1]) and (sim.q[0] != sim.q[1]).any()
+    assert same(sim.q[1], one.q[-1])
+    assert (sim.q[0] != sim.q[1]).any()
 
 
 def test_two_threads_at_once_are_refused() -> None:
@@ -310,18 +317,21 @@ def test_a_controller_that_raises_leaves_whole_steps() -> None:
     with pytest.raises(fw.SimulationError, match=r"ZeroDivisionError at t = 0\.006 s: enough"):
         sim.step(10)
     other.step(3)
-    assert same(sim.q, other.q) and sim.t.tolist() == other.t.tolist()
+    assert same(sim.q, other.q)
+    assert sim.t.tolist() == other.t.tolist()
 
 
 def test_single_precision_copies_lead_and_follow() -> None:
     sim, other = small(), small()
     q, tau = sim.view("q"), sim.view("tau")
-    assert q.dtype == np.float32 and q is sim.view("q")
+    assert q.dtype == np.float32
+    assert q is sim.view("q")
     tau[0] = [0.5, -0.25]
     other.tau[0] = [0.5, -0.25]
     sim.step(4)
     other.step(4)
-    assert same(sim.q, other.q) and same(q, other.q.astype(np.float32))
+    assert same(sim.q, other.q)
+    assert same(q, other.q.astype(np.float32))
     sim.reset()
     assert same(q, np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], dtype=np.float32))
     with pytest.raises(ValueError, match="view: expected one of"):
@@ -352,7 +362,8 @@ def test_records_of_an_interval(count: int, control: Any) -> None:
         ("mean", sum(fine.contact_force[..., k::6, :, :] for k in range(6)) / 6),
     ):
         coarse = fw.rollout(MODEL, q, np.zeros(7), record_every=6, record=record, **arguments)
-        assert same(coarse.contact_force, expected) and same(coarse.q, fine.q[..., ::6, :])
+        assert same(coarse.contact_force, expected)
+        assert same(coarse.q, fine.q[..., ::6, :])
         assert coarse.contact_force.any()
 
 
@@ -389,14 +400,17 @@ def test_controllers_see_contact_and_are_asked_now_and_then() -> None:
     run, seldom = asked(1), asked(4)
     felt = np.concatenate([np.zeros((1, 2, 3)), run.contact_force[:-1]])
     touching = (felt != 0).any(axis=-1)
-    assert touching.any() and not touching.all()
+    assert touching.any()
+    assert not touching.all()
     expected = 0.01 * felt[:, 0, 2] + 0.1 * touching[:, 1] + DT * np.arange(40)
     assert np.allclose(run.tau[:, 6], expected, rtol=1e-13, atol=1e-16)
     assert run.x[:, 0].tolist() == list(range(41))
-    assert same(run.outputs["load"], felt[:, :, 2]) and same(run.outputs["cost"], np.arange(40) * touching[:, 0])
+    assert same(run.outputs["load"], felt[:, :, 2])
+    assert same(run.outputs["cost"], np.arange(40) * touching[:, 0])
     assert seldom.x[:, 0].tolist() == [1.0 + (k - 1) // 4 if k else 0.0 for k in range(41)]
     held = seldom.tau.reshape(10, 4, 7)
-    assert same(held, np.repeat(held[:, :1], 4, axis=1)) and len(np.unique(held[:, 0, 6])) == 10
+    assert same(held, np.repeat(held[:, :1], 4, axis=1))
+    assert len(np.unique(held[:, 0, 6])) == 10
     felt = np.concatenate([np.zeros((1, 2, 3)), seldom.contact_force[:-1]])[::4]
     assert same(seldom.outputs["load"][::4], felt[:, :, 2])
 
@@ -408,14 +422,17 @@ def test_a_trajectory_with_outputs_can_be_saved(tmp_path: Any) -> None:
     own = fw.compiled(control, state=[0.0, 0.0], parameters=[-0.1], outputs=("speed",))
     model = fw.robots.double_pendulum()
     run = fw.rollout(model, [[0.1, 0.2], [0.3, 0.4]], np.zeros(2), steps=6, dt=DT, control=own)
-    assert run.x.shape == (2, 7, 2) and same(run.outputs["speed"], run.v[:, :-1, 0])
+    assert run.x.shape == (2, 7, 2)
+    assert same(run.outputs["speed"], run.v[:, :-1, 0])
     run.save(tmp_path / "run.fw")
     fw.rollout(model, [[0.1, 0.2], [0.3, 0.4]], np.zeros(2), steps=6, dt=DT, control=own, file=tmp_path / "other.fw")
     for name in ("run.fw", "other.fw"):
         loaded = fw.Trajectory.load(tmp_path / name)
-        assert same(loaded.x, run.x) and same(loaded.outputs["speed"], run.outputs["speed"])
+        assert same(loaded.x, run.x)
+        assert same(loaded.outputs["speed"], run.outputs["speed"])
     one = run.lane(1)
-    assert same(one.x, run.x[1]) and same(one.outputs["speed"], run.outputs["speed"][1])
+    assert same(one.x, run.x[1])
+    assert same(one.outputs["speed"], run.outputs["speed"][1])
 
 
 def test_other_numbers_for_a_controller_trace_nothing() -> None:
@@ -429,7 +446,8 @@ def test_other_numbers_for_a_controller_trace_nothing() -> None:
         model, [0.1, 0.2], np.zeros(2), steps=3, dt=DT, control=own.with_parameters([2.0]).with_state([7.0])
     )
     assert list(own.loops[model].values()) == [loop]
-    assert other.x[-1, 0] == 10.0 and (other.q[-1] != first.q[-1]).any()
+    assert other.x[-1, 0] == 10.0
+    assert (other.q[-1] != first.q[-1]).any()
     with pytest.raises(ValueError, match=r"parameters: expected shape \(…, 1\)"):
         own.with_parameters([1.0, 2.0])
 
