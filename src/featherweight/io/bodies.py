@@ -17,11 +17,13 @@ STAYS = Transform.identity()  # of the first link of a body: nothing need be com
 
 @dataclass(frozen=True)
 class SpanningTree:
-    """The root, and the joints to all other links, depth first: each one's parent is the root or an earlier child."""
+    """The root, and the joints to all other links, depth first: each one's parent is the root or an earlier child.
+    `void`: the joints that follow nothing, although they should."""
 
     root: Link
     joints: tuple[LinkJoint, ...]
     links: dict[str, Link]
+    void: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.compiler import uncollected
 from featherweight.errors import ModelError
 from featherweight.io.bodies import SpanningTree
-from featherweight.io.check import check_physics, check_structure, check_unused, reason
+from featherweight.io import check as checks
+from featherweight.io.check import check_physics, check_structure, check_unused
 from featherweight.io.contact_points import contact_points, new_name
-from featherweight.io.findings import Finding, Report
+from featherweight.io.findings import LEVELS, Finding, Report
 from featherweight.io.meshes import Folders, Meshes, allowed_folders, find_meshes
 from featherweight.io.repair import repair
+from featherweight.io.summary import warning
 from featherweight.model.assembly import assemble
 from featherweight.model.description import Description, Link, LinkJoint, Shape
 from featherweight.model.model import Model
@@ -61,7 +63,7 @@ def build(
     *,
     findings: Iterable[Finding] = (),
     base: str = "fixed",
-    policy: str = "strict",
+    policy: str = "warn",
     parameters: Sequence[str] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     contact: bool | Sequence[str] = True,
@@ -80,11 +82,7 @@ def build(
     if not isinstance(description, Description):
         raise TypeError(f"description: expected a featherweight Description, got {type(description).__name__}")
     options = Options(base, policy, parameters, gravity, contact)
-    if all(link.name != "world" for link in description.links) and any(j.parent == "world" for j in description.joints):
-        description = replace(description, links=(Link("world"), *description.links))
-    report = Report()
-    for finding in findings:
-        report.add(finding.level, finding.line, finding.element, finding.message, finding.fix)
+    report = Report(list(findings))
     folders = allowed_folders(roots, description.file)
     with one_file():
         return uncollected(_built, description, folders, report, options)
@@ -101,7 +99,7 @@ def one_file() -> Iterator[None]:
         yield
     finally:
         forget()
-        reason.cache_clear()
+        checks.forget()
 
 
 def one_of(name: str, value: Any, expected: tuple[str, ...]) -> None:
@@ -111,31 +109,44 @@ def one_of(name: str, value: Any, expected: tuple[str, ...]) -> None:
 
 
 def check(description: Description, base: str, folders: Folders, report: Report) -> Checked:
-    """Everything that is wrong with or not used of a description, by line."""
+    """Everything that is wrong with or not used of a description, the worst first."""
+    description = _with_world(description, report)
     tree = check_structure(description, report)
     if tree is not None:
         check_physics(tree, base, report)
     check_unused(description, report)
     meshes = find_meshes(description, folders, report)
-    report.findings.sort(key=lambda finding: finding.line)
+    report.findings.sort(key=lambda finding: (LEVELS.index(finding.level), finding.line))
     return Checked(description, tree, meshes, report)
+
+
+def _with_world(description: Description, report: Report) -> Description:
+    """The world as a link, if joints hang on it and the file leaves it out."""
+    if any([link.name == "world" for link in description.links]):
+        return description
+    joint = next((joint for joint in description.joints if joint.parent == "world"), None)
+    if joint is None:
+        return description
+    if description.format:  # what is made in Python hangs on the world as a rule
+        message = "its parent link 'world' is not defined: it is the world itself"
+        report.add("note", joint.line, joint.where, message, kind="world")
+    return replace(description, links=(Link("world"), *description.links))
 
 
 def model_of(checked: Checked, options: Options) -> Model:
     """The model, if nothing forbids it. Warnings are for whoever called `build` or `load`."""
     description, tree, report, policy = checked.description, checked.tree, checked.report, options.policy
     fatal = [f for f in report.findings if f.level == "error" or (f.level == "wrong" and policy == "strict")]
-    fatal.sort(key=lambda finding: finding.level != "error")  # what cannot be read comes before what follows from it
     if fatal or tree is None:
         raise fatal[0].error(description.file, len(fatal) - 1)
-    notes = [f"line {f.line}: {f.element}: {f.message}" for f in report.findings]
+    notes = [finding.note for finding in sorted(report.findings, key=lambda finding: finding.line)]
     if policy == "repair":
         description, tree, changes = repair(description, tree, options.base, checked.meshes.refused)
         notes += changes
     elif policy == "warn":
-        for finding in report.findings:
-            if finding.level == "wrong":
-                warnings.warn(str(finding.error(description.file)), stacklevel=5)
+        text = warning(report.findings, description.file)
+        if text:
+            warnings.warn(text, stacklevel=5)
     try:
         whole = _assembled(description, tree, options, checked.meshes.paths)
         model = assemble(whole, gravity=options.gravity, policy="accept", parameters=options.parameters)
@@ -150,9 +161,10 @@ def _assembled(description: Description, tree: SpanningTree, options: Options, p
     root = tree.root.name
     things = (*description.links, *tree.joints, *description.frames, *description.points)
     taken = {"world", *(thing.name for thing in things)}
-    world = new_name("world_link", taken) if root == "world" and options.base == "free" else "world"
-    leaders = {joint.name for joint in tree.joints if joint.simple}
-    joints = [_hung(joint, leaders, world) for joint in tree.joints]
+    links = {link.name for link in description.links}
+    stays = "world" not in links or (root == "world" and options.base == "fixed")
+    world = "world" if stays else new_name("world_link", taken)
+    joints = [_hung(joint, tree.void, world) for joint in tree.joints]
     if root != world:
         kind = "floating" if options.base == "free" else "fixed"
         name = new_name("root_joint", {joint.name for joint in joints})
@@ -160,7 +172,7 @@ def _assembled(description: Description, tree: SpanningTree, options: Options, p
     frames = list(description.frames)
     points = [*description.points, *contact_points(description, options.contact, taken)]
     if world != "world":
-        joints[0] = replace(joints[0], child=world)
+        joints = [replace(joint, child=world) if joint.child == "world" else joint for joint in joints]
         frames = [replace(frame, parent=world) if frame.parent == "world" else frame for frame in frames]
         points = [replace(point, parent=world) if point.parent == "world" else point for point in points]
     return replace(
@@ -172,12 +184,12 @@ def _assembled(description: Description, tree: SpanningTree, options: Options, p
     )
 
 
-def _hung(joint: LinkJoint, leaders: set[str], world: str) -> LinkJoint:
+def _hung(joint: LinkJoint, void: Collection[str], world: str) -> LinkJoint:
     """A joint on what the model has for a world; it moves by itself if nothing is there to follow."""
     changes: dict[str, Any] = {}
     if joint.parent == "world" != world:
         changes["parent"] = world
-    if joint.mimic is not None and joint.mimic.joint not in leaders:
+    if joint.mimic is not None and joint.name in void:
         changes["mimic"] = None
     return replace(joint, **changes) if changes else joint
 

@@ -26,7 +26,7 @@ def load(
     path: str | bytes | os.PathLike[str],
     *,
     base: str = "fixed",
-    policy: str = "strict",
+    policy: str = "warn",
     parameters: Sequence[str] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     contact: bool | Sequence[str] = True,
@@ -37,8 +37,9 @@ def load(
     Args:
         path: the file.
         base: "fixed" to the world, or "free" to float.
-        policy: what to do with bodies that cannot exist: "strict" raises, "repair" changes the numbers and lists
-            every change in `model.notes`, "warn" takes them as they are with a warning.
+        policy: what to do with what cannot be, such as a moving body without mass: "warn" takes it as it is, with one
+            warning; "repair" changes it and lists every change in `model.notes`; "strict" raises. A file that does
+            not say which links and joints make the tree is refused by all three.
         parameters: names of constants ("trunk.mass", "knee.damping") that every call may give.
         gravity: acceleration [m/s²].
         contact: contact points of all collision shapes (spheres, box corners, ends of capsules, rims of
@@ -62,7 +63,7 @@ def loads(
     text: str | bytes,
     *,
     base: str = "fixed",
-    policy: str = "strict",
+    policy: str = "warn",
     parameters: Sequence[str] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     contact: bool | Sequence[str] = True,

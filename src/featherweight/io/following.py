@@ -14,18 +14,19 @@ SHOWN = 5  # joints of a circle that are named
 
 class _Way(NamedTuple):
     """From a joint over all that it follows: the joint for which the product of ratios is largest, that product; and
-    what is wrong at the end, as level, message and fix."""
+    what is wrong at the end, as message and fix."""
 
     leader: str = ""
     ratio: float = 1.0
-    wrong: tuple[str, str, str] | None = None
+    wrong: tuple[str, str] | None = None
 
 
 class Following:
-    """Checks followers, in any order."""
+    """Checks followers, in any order; `void` are those that follow none, themselves, or what cannot be followed."""
 
     def __init__(self, joints: Mapping[str, LinkJoint], report: Report) -> None:
         self._joints, self._report = joints, report
+        self.void: set[str] = set()
         self._ways: dict[str, _Way] = {}
 
     def check(self, joint: LinkJoint) -> None:
@@ -34,15 +35,19 @@ class Following:
             return
         _, line, where = source_of(joint.mimic, joint)
         if not joint.moves:
-            self._report.add("note", line, where, "is not used: a fixed joint does not move")
-        elif not joint.simple:
-            self._report.error(line, where, f"a {short(joint.type)} joint cannot follow another")
-        else:
-            way = self._way(joint)
-            if way.wrong is not None:
-                self._report.add(way.wrong[0], line, where, *way.wrong[1:])
-            elif abs(way.ratio) > FOLLOW:
-                self._report.error(line, where, f"follows {short(way.leader)!r} {way.ratio:g} times as fast")
+            self._report.add("note", line, where, "is not used: a fixed joint does not move", kind="unused-element")
+            return
+        simple = joint.simple
+        way = self._way(joint) if simple else _Way(wrong=(f"a {short(joint.type)} joint cannot follow another", ""))
+        if way.wrong is not None:
+            leader = self._joints.get(joint.mimic.joint)
+            if not simple or leader is None or not leader.simple:
+                self.void.add(joint.name)
+            taken = "the joint moves by itself" if joint.name in self.void else ""
+            self._report.add("wrong", line, where, *way.wrong, kind="mimic", taken=taken)
+        elif abs(way.ratio) > FOLLOW:
+            message = f"follows {short(way.leader)!r} {way.ratio:g} times as fast"
+            self._report.error(line, where, message, kind="too-large")
 
     def _way(self, joint: LinkJoint) -> _Way:
         """Walk until something is known, then back."""
@@ -56,9 +61,11 @@ class Following:
             leader = self._joints.get(current.mimic.joint)
             if leader is None:
                 hint = self._report.hint(current.mimic.joint, self._joints)
-                wrong = ("wrong", f"joint {short(current.mimic.joint)!r} does not exist", hint)
+                wrong = (f"joint {short(current.mimic.joint)!r} does not exist", hint)
                 self._ways[current.name] = _Way(wrong=wrong)
             elif leader.name in walked:
+                names = list(walked)
+                self.void |= {*names[names.index(leader.name) :]}
                 self._in_circles(walked)
                 break
             else:
@@ -75,7 +82,7 @@ class Following:
             while len(names) <= SHOWN and names[-1] not in names[:-1]:
                 names.append(walked[names[-1]].joint)
             message = f"follows in a circle: {' -> '.join(map(short, names))}"
-            self._ways[name] = _Way(wrong=("error", "follows itself" if names == [name, name] else message, ""))
+            self._ways[name] = _Way(wrong=("follows itself" if names == [name, name] else message, ""))
 
 
 def _longer(way: _Way, mimic: Follow) -> _Way:
@@ -88,4 +95,4 @@ def _longer(way: _Way, mimic: Follow) -> _Way:
 def _end(joint: LinkJoint) -> _Way:
     if joint.simple:
         return _Way()
-    return _Way(wrong=("wrong", f"joint {short(joint.name)!r} is {short(joint.type)}: it cannot be followed", ""))
+    return _Way(wrong=(f"joint {short(joint.name)!r} is {short(joint.type)}: it cannot be followed", ""))

@@ -70,18 +70,21 @@ def find_meshes(description: Description, folders: Folders, report: Report) -> M
             package, places = _places(name, folders)
         except ModelError as error:
             fix = "put it beside the file, or name its folder in roots"
-            report.add("wrong", shape.line, shape.where, f"the mesh {short(name)!r} {error}", fix)
+            message = f"the mesh {short(name)!r} {error}"
+            report.add("wrong", shape.line, shape.where, message, fix, kind="mesh-outside", taken="it is not shown")
             refused.add(name)
             continue
         path = next((place for place in places if os.path.isfile(place)), None)
         if path is not None:
             paths[name] = path
         elif places:
-            report.add("note", shape.line, shape.where, f"there is no mesh {short(name)!r}")
+            report.add("note", shape.line, shape.where, f"there is no mesh {short(name)!r}", kind="mesh-missing")
         elif folders.roots and package not in packages:
             packages.add(package)
             message = f"the allowed folders have no package {short(package)!r}: its meshes are not looked for"
-            report.add("note", shape.line, shape.where, message, "name its folder in roots")
+            report.add(
+                "note", shape.line, shape.where, message, "name its folder in roots", kind="package-missing"
+            )  # fmt: skip
     return Meshes(paths, frozenset(refused))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from featherweight.io.bodies import Body, Least, Loads, SpanningTree, own_moment, welded
-from featherweight.io.check import reason
+from featherweight.io.check import fault_of, too_wide
 from featherweight.io.findings import short
 from featherweight.io.limits import LENGTH, TINY
 from featherweight.model.description import Description, Link, LinkJoint
@@ -27,8 +27,7 @@ def repair(
     links = {link.name: _possible(_without(link, outside, changes), changes) for link in description.links}
     tree = replace(tree, root=links[tree.root.name], links=links)
     _movable(welded(tree, base), links, changes)
-    movers = {joint.name for joint in tree.joints if joint.simple}
-    joints = {joint.name: _free(joint, movers, changes) for joint in description.joints}
+    joints = {joint.name: _free(joint, tree, changes) for joint in description.joints}
     tree = replace(
         tree, root=links[tree.root.name], links=links, joints=tuple(joints[joint.name] for joint in tree.joints)
     )
@@ -50,12 +49,28 @@ def _movable(bodies: list[Body], links: dict[str, Link], changes: list[str]) -> 
             _weightless(body, links, changes)
             inertia = _renewed(body, links).inertia
         if body.mover is not None:
+            if _narrow(body, float(inertia.m), links, changes):
+                inertia = _renewed(body, links).inertia
             least = loads.least(k, inertia)
             light = not body.hinged and float(inertia.m) < least.mass
             if light or own_moment(body, inertia) < least.moment:
                 _felt(body, float(inertia.m), least, links, changes)
                 inertia = _renewed(body, links).inertia
         loads.put(k, inertia)
+
+
+def _narrow(body: Body, m: float, links: dict[str, Link], changes: list[str]) -> bool:
+    """Links whose moments are those of something wider than any body shrink until they fit a body of mass m."""
+    found = False
+    for link, _ in body.links:
+        old = links[link.name].inertial
+        if old is not None and too_wide(old, m):
+            scale = 0.9 * m * LENGTH**2 / max(map(abs, old.moments))
+            moments = tuple(scale * x for x in old.moments)
+            links[link.name] = replace(links[link.name], inertial=replace(old, moments=moments))
+            changes.append(f"line {old.line}: link {link.name!r}: moments {old.moments} are now {moments}")
+            found = True
+    return found
 
 
 def _felt(body: Body, m: float, least: Least, links: dict[str, Link], changes: list[str]) -> None:
@@ -112,9 +127,9 @@ def _without(link: Link, outside: Collection[str], changes: list[str]) -> Link:
     return replace(link, shapes=tuple(kept)) if len(kept) < len(link.shapes) else link
 
 
-def _free(joint: LinkJoint, movers: set[str], changes: list[str]) -> LinkJoint:
+def _free(joint: LinkJoint, tree: SpanningTree, changes: list[str]) -> LinkJoint:
     """A joint that follows nothing moves by itself."""
-    if joint.mimic is None or not joint.simple or joint.mimic.joint in movers:
+    if joint.mimic is None or joint.name not in tree.void:
         return joint
     changes.append(f"line {joint.line}: joint {joint.name!r} followed {joint.mimic.joint!r}: now it moves by itself")
     return replace(joint, mimic=None)
@@ -128,7 +143,7 @@ def _possible(link: Link, changes: list[str]) -> Link:
     if inertial.mass < 0 or (inertial.mass == 0 and any(inertial.moments)):
         changes.append(f"{where}: mass {inertial.mass:g} kg with moments {inertial.moments} is now none at all")
         return replace(link, inertial=replace(inertial, mass=0.0, moments=(0.0,) * 6))
-    if inertial.mass == 0 or reason(inertial)[0] is None:
+    if inertial.mass == 0 or fault_of(inertial) is None:
         return link
     xx, xy, xz, yy, yz, zz = inertial.moments
     values, axes = np.linalg.eigh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))

@@ -7,37 +7,52 @@ of attributes are bounded.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
 from featherweight.errors import ModelError
+from featherweight.io.mend import mended
 
 MOST_BYTES = 20_000_000
 MOST_ELEMENTS = 200_000
 MOST_ATTRIBUTES = 200_000  # counted by "=", before anything is parsed: very many in one tag take seconds
 MOST_DEPTH = 64
+MOST_TEXT = 10_000  # characters of an element that are kept
 ENCODINGS = {
     **dict.fromkeys(("utf-8", "utf8"), "UTF-8"),
     **dict.fromkeys(("us-ascii", "ascii"), "US-ASCII"),
     **dict.fromkeys(("iso-8859-1", "latin-1", "latin1"), "ISO-8859-1"),
     "utf-16": None,  # as its first bytes say
 }
+JUNK = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
 
 
-@dataclass(slots=True)
 class Element:
-    """A tag with its attributes, children, text, and the line it begins on."""
+    """A tag with its attributes, children, text, and the line it begins on.
 
-    tag: str
-    attributes: dict[str, str]
-    line: int
-    children: list[Element] = field(default_factory=list)
-    text: str = ""
+    `start` and `end` are bytes of the document that was parsed: where the element begins, and where its last tag
+    begins. `fate` is what a repaired file does with it: "", "drop" or "rewrite".
+    """
+
+    __slots__ = ("attributes", "children", "end", "fate", "line", "start", "tag", "text")
+
+    def __init__(self, tag: str, attributes: dict[str, str], line: int, start: int = 0, text: str = "") -> None:
+        self.tag, self.attributes, self.line, self.start, self.text = tag, attributes, line, start, text
+        self.children: list[Element] = []
+        self.end, self.fate = start, ""
 
     def all(self, tag: str) -> list[Element]:
         """The children with this tag."""
         return [child for child in self.children if child.tag == tag]
+
+
+class Document:
+    """The bytes that were parsed, their root, and what is wrong with them: line, message, and what was read instead."""
+
+    __slots__ = ("data", "root", "wrong")
+
+    def __init__(self, data: bytes, root: Element, wrong: tuple[int, str, str] | None = None) -> None:
+        self.data, self.root, self.wrong = data, root, wrong
 
 
 def _encoding(data: bytes, file: str | None) -> str | None:
@@ -64,17 +79,53 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def parse(data: bytes, file: str | None) -> Element:
-    """The root element of a document; ModelError with file and line if it is not one, or not a harmless one."""
+    """The root element of a well-formed document; ModelError with file and line if it is not one, or not harmless."""
+    document = read_document(data, file)
+    if document.wrong is not None:
+        line, message, _ = document.wrong
+        raise ModelError(message, file=file, line=line)
+    return document.root
+
+
+def read_document(data: bytes, file: str | None) -> Document:
+    """The document, mended if it is not well-formed; ModelError if it cannot be, or is not harmless."""
     if len(data) > MOST_BYTES:
         raise ModelError(f"the file is too large; at most {MOST_BYTES} bytes are read", file=file)
     if data.count(b"=") > MOST_ATTRIBUTES:
         raise ModelError(f"the document has more than {MOST_ATTRIBUTES} attributes, or other signs '='", file=file)
     if not data.strip():
         raise ModelError("the file is empty; expected a URDF document", file=file)
-    parser = expat.ParserCreate(_encoding(data, file))
+    encoding = _encoding(data, file)
+    roots: list[Element] = []
+    try:
+        _elements(data, encoding, file, roots)
+        return Document(data, roots[0])
+    except expat.ExpatError as error:
+        message, instead = _told(error, data), f"what follows </{roots[0].tag[:40]}> is left out" if roots else ""
+        if error.code != JUNK:  # then the first element is whole
+            other, instead = mended(data, encoding)
+            try:
+                roots.clear()
+                _elements(other, "UTF-8", file, roots)
+            except (expat.ExpatError, ModelError):
+                raise ModelError(message, file=file, line=error.lineno) from None
+            data = other
+        return Document(data, roots[0], (error.lineno, message, instead))
+
+
+def _told(error: expat.ExpatError, data: bytes) -> str:
+    text = expat.errors.messages.get(error.code, str(error))
+    if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN] and not _is_utf8(data):
+        text = "a character that is not UTF-8"
+    return f"not well-formed XML: {text} (column {error.offset + 1})"
+
+
+def _elements(data: bytes, encoding: str | None, file: str | None, roots: list[Element]) -> None:
+    """Parse a document into its outermost elements; ExpatError where it is not well-formed."""
+    parser = expat.ParserCreate(encoding)
     parser.buffer_text = True
     open_elements: list[Element] = []
-    roots: list[Element] = []
+    inside = [roots]  # the children of each open element
     count = 0
 
     def refuse(*_: object) -> Any:
@@ -87,42 +138,36 @@ def parse(data: bytes, file: str | None) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal count
         count += 1
-        line = parser.CurrentLineNumber
+        element = Element(tag, attributes, parser.CurrentLineNumber, parser.CurrentByteIndex)
         if len(open_elements) >= MOST_DEPTH:
-            raise ModelError(f"elements are nested more than {MOST_DEPTH} deep", file=file, line=line)
+            raise ModelError(f"elements are nested more than {MOST_DEPTH} deep", file=file, line=element.line)
         if count > MOST_ELEMENTS:
-            raise ModelError(f"the document has more than {MOST_ELEMENTS} elements", file=file, line=line)
-        element = Element(tag, attributes, line)
-        (open_elements[-1].children if open_elements else roots).append(element)
+            raise ModelError(f"the document has more than {MOST_ELEMENTS} elements", file=file, line=element.line)
+        inside[-1].append(element)
+        inside.append(element.children)
         open_elements.append(element)
 
     def end(_: str) -> None:
-        open_elements.pop()
+        inside.pop()
+        open_elements.pop().end = parser.CurrentByteIndex
 
     def characters(text: str) -> None:
-        if open_elements and len(open_elements[-1].text) < 10_000:
+        if text.isspace() and not (open_elements and open_elements[-1].text):
+            return  # as a rule: between elements
+        if len(open_elements[-1].text) < MOST_TEXT:
             open_elements[-1].text += text
-
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
 
     def declaration(_: str, encoding: str | None, __: int) -> None:
         if encoding is not None:
             _known(encoding, file)
 
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
     parser.XmlDeclHandler = declaration
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
     parser.ExternalEntityRefHandler = parser.UnparsedEntityDeclHandler = refuse
     try:
         parser.Parse(data, True)
-    except expat.ExpatError as error:
-        text = expat.errors.messages.get(error.code, str(error))
-        if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN] and not _is_utf8(data):
-            text = "a character that is not UTF-8"
-        raise ModelError(
-            f"not well-formed XML: {text} (column {error.offset + 1})", file=file, line=error.lineno
-        ) from None
     except (ValueError, LookupError) as error:
         if isinstance(error, ModelError):
             raise
         raise ModelError(f"the encoding of the file cannot be read: {error}", file=file, line=1) from None
-    return roots[0]

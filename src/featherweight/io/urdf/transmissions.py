@@ -14,18 +14,21 @@ def read_motors(root: Element, report: Report) -> dict[str, Motor]:
     joints = {joint.attributes.get("name", "") for joint in root.all("joint")}
     for element in root.all("transmission"):
         where = name_of(element)
-        report.known(element, where, {"name", "type"}, {"joint", "actuator", "type"})
+        report.known(element, where, ("name", "type"), ("joint", "actuator", "type"))
         for kind in element.all("type"):
-            report.known(kind, f"{where} <type>", set(), set(), text=True)
+            report.known(kind, f"{where} <type>", (), (), text=True)
         ends = [element.all(tag) for tag in ("joint", "actuator")]
+        why = ""
         if [len(end) for end in ends] != [1, 1]:
-            report.add("note", element.line, where, "is not used: only one joint with one actuator is understood")
-            continue
-        name = ends[0][0].attributes.get("name", "")
-        if name not in joints:
-            report.add("note", element.line, where, f"is not used: there is no joint {short(name)!r}")
-        elif name in motors:
-            report.add("note", element.line, where, f"is not used: joint {short(name)!r} has a transmission already")
+            why = "only one joint with one actuator is understood"
+        else:
+            name = ends[0][0].attributes.get("name", "")
+            if name not in joints:
+                why = f"there is no joint {short(name)!r}"
+            elif name in motors:
+                why = f"joint {short(name)!r} has a transmission already"
+        if why:
+            report.add("note", element.line, where, f"is not used: {why}", kind="transmission")
         else:
             motors[name] = _motor(element, where, report)
     return motors
@@ -37,18 +40,26 @@ def _motor(element: Element, where: str, report: Report) -> Motor:
     numbers: dict[str, float] = {}
     for end in (*element.all("actuator"), *element.all("joint")):
         place = f"{where} {name_of(end)}"
-        report.known(end, place, {"name"}, {*names, "hardwareInterface"})
+        report.known(end, place, ("name",), (*names, "hardwareInterface"))
         for child in end.children:
             if child.tag not in names:
                 continue
-            report.known(child, f"{place} <{child.tag}>", set(), set(), text=True)
+            report.known(child, f"{place} <{child.tag}>", (), (), text=True)
             if names[child.tag] in numbers:
-                report.add("note", child.line, f"{place} <{child.tag}>", "is not used: it is there already")
+                report.unused(child, f"{place} <{child.tag}>", ": it is there already")
                 continue
             value = Element(child.tag, {child.tag: child.text}, child.line)
-            most = RATIO if names[child.tag] == "reduction" else ROTOR
-            numbers[names[child.tag]] = report.number(value, f"{where} <{child.tag}>", child.tag, None, most)
+            reduction, before = names[child.tag] == "reduction", report.faults
+            most, taken = (RATIO, "taken as 1") if reduction else (ROTOR, "taken as 0")
+            number = report.number(value, f"{where} <{child.tag}>", child.tag, None, most, taken)
+            if report.faults == before:
+                numbers[names[child.tag]] = number
+            else:
+                child.fate = "drop"
     if numbers.get("inertia", 0.0) < 0:
-        report.error(element.line, where, f"rotor inertia: expected 0 or more, got {numbers['inertia']:g}")
+        message = f"rotor inertia: expected 0 or more, got {numbers['inertia']:g}"
+        report.add("wrong", element.line, where, message, kind="negative", taken="there is none")
+        for child in (child for end in element.children for child in end.children):
+            child.fate = "drop" if names.get(child.tag) == "inertia" else child.fate
         numbers["inertia"] = 0.0
     return Motor(**numbers)
