@@ -180,12 +180,12 @@ BODIES = [
     ),
     Bad(
         "two inertials",
-        but(INERTIAL, f"{INERTIAL}\n    {INERTIAL}"),
+        but(INERTIAL, f"{INERTIAL}\n    {INERTIAL.replace('1', '2')}"),
         'FILE:5: <link "arm">: <inertial> is there twice; keep one',
     ),
     Bad(
         "two masses",
-        but('<mass value="1"/>', '<mass value="1"/><mass value="1"/>'),
+        but('<mass value="1"/>', '<mass value="1"/><mass value="2"/>'),
         'FILE:4: <link "arm"> <inertial>: <mass> is there twice; keep one',
     ),
     Bad(
@@ -343,16 +343,6 @@ TREE = [
     ),
     Bad("joint without a name", but('name="hinge" ', ""), "FILE:6: <joint>: name is missing"),
     Bad("joint with an empty name", but('name="hinge"', 'name=""'), 'FILE:6: <joint "">: name is empty'),
-    Bad(
-        "a link called world below another",
-        more(link("world"), joint("j", "arm", "world")),
-        "FILE:11: <link \"world\">: the name 'world' is that of the world itself; choose another name",
-    ),
-    Bad(
-        "a joint called world",
-        but('name="hinge"', 'name="world"'),
-        "FILE:6: <joint \"world\">: the name 'world' is that of the world itself; choose another name",
-    ),
 ]
 
 JOINTS = [
@@ -397,8 +387,7 @@ JOINTS = [
     Bad(
         "axis without xyz",
         in_joint("<axis/>"),
-        'FILE:10: <joint "hinge"> <axis>: xyz is missing; write xyz="… … …" (and 1 more: `featherweight '
-        "lint` lists all)",
+        'FILE:10: <joint "hinge"> <axis>: xyz is missing; write xyz="… … …"',
     ),
     Bad(
         "two axes",
@@ -431,7 +420,7 @@ JOINTS = [
         but('velocity="3"', 'velocity="-3"'),
         'FILE:9: <joint "hinge"> <limit>: velocity: expected 0 or more, got -3',
     ),
-    Bad("two limits", in_joint(LIMIT), 'FILE:10: <joint "hinge">: <limit> is there twice; keep one'),
+    Bad("two limits", in_joint('<limit lower="-2" upper="2"/>'), 'FILE:10: <joint "hinge">: <limit> is there twice; keep one'),
     Bad(
         "negative damping",
         in_joint('<dynamics damping="-1"/>'),
@@ -547,8 +536,7 @@ NUMBERS = [
     Bad(
         "too fast a mimic joint",
         in_joint('<mimic joint="other" multiplier="1e7"/>'),
-        'FILE:10: <joint "hinge"> <mimic>: multiplier: 1e7 is too large; expected at most 1000 (and 1 '
-        "more: `featherweight lint` lists all)",
+        'FILE:10: <joint "hinge"> <mimic>: multiplier: 1e7 is too large; expected at most 1000',
     ),
     Bad(
         "underscore",
@@ -604,8 +592,7 @@ NUMBERS = [
     Bad(
         "numbers with commas between",
         in_joint('<origin xyz="0, 1, 2"/>'),
-        "FILE:10: <joint \"hinge\"> <origin>: xyz: '0,' is not a number; write digits like -1.5e-3 (and 1 "
-        "more: `featherweight lint` lists all)",
+        'FILE:10: <joint "hinge"> <origin>: xyz: \'0,\' is not a number; write digits like -1.5e-3',
     ),
     Bad(
         "numbers with semicolons between",
@@ -650,7 +637,7 @@ SHAPES = [
     ),
     Bad(
         "two geometries",
-        shape('<geometry><box size="1 1 1"/></geometry><geometry><box size="1 1 1"/></geometry>'),
+        shape('<geometry><box size="1 1 1"/></geometry><geometry><box size="2 2 2"/></geometry>'),
         'FILE:3: <link "base"> <visual>: <geometry> is there twice; keep one',
     ),
     Bad(
@@ -736,11 +723,6 @@ SHAPES = [
         shape("<geometry><mesh/></geometry>"),
         'FILE:3: <link "base"> <visual> <mesh>: filename is missing',
     ),
-    Bad(
-        "color of three numbers",
-        shape('<geometry><sphere radius="1"/></geometry><material name="m"><color rgba="1 0 0"/></material>'),
-        "FILE:3: <link \"base\"> <visual> <color>: rgba: expected 4 numbers, got '1 0 0'",
-    ),
 ]
 
 XML = [
@@ -789,7 +771,8 @@ XML = [
     Bad(
         "xacro",
         but('"r">', '"r" xmlns:xacro="http://www.ros.org/wiki/xacro">\n  <xacro:property name="m" value="1"/>'),
-        'FILE:2: <robot "r"> <xacro:property>: this is a xacro file; expand it first: xacro robot.xacro > robot.urdf',
+        'FILE:2: <xacro:property>: is not expanded: part of the robot may be missing; expand the xacro '
+'file first: xacro robot.xacro > robot.urdf',
     ),
     Bad("empty", "", "FILE: the file is empty; expected a URDF document"),
     Bad("only spaces", " \n\t\n", "FILE: the file is empty; expected a URDF document"),
@@ -846,7 +829,8 @@ DANGER = [
     Bad(
         "an entity that is not defined",
         but('<link name="base"/>', '<link name="&base;"/>'),
-        "FILE:2: not well-formed XML: undefined entity (column 3)",
+        'FILE:2: not well-formed XML: undefined entity (column 3) (and 1 more: `featherweight lint` '
+'lists all)',
     ),
     Bad(
         "unknown encoding",
@@ -866,7 +850,8 @@ DANGER = [
     Bad(
         "bytes of another encoding",
         but('<link name="base"/>', '<link name="b\xe4se"/>').encode("latin-1"),
-        "FILE:2: not well-formed XML: a character that is not UTF-8 (column 16)",
+        'FILE:2: not well-formed XML: a character that is not UTF-8 (column 16) (and 1 more: '
+'`featherweight lint` lists all)',
     ),
     Bad(
         "UTF-16 by name only",
@@ -898,7 +883,7 @@ def said_of(bad: Bad, path: Path) -> str:
     """What is said when a file with this text is loaded."""
     path.write_bytes(bad.data)
     try:
-        fw.load(path)
+        fw.load(path, policy="strict")
     except fw.ModelError as error:
         return str(error).replace(str(path), "FILE")
     return "(it loads)"

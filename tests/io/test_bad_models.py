@@ -22,7 +22,7 @@ WITHOUT_A_LINE = {"empty", "only spaces", "too large"}
 def caught_of(bad, path):
     path.write_bytes(bad.data)
     with pytest.raises(ModelError) as caught:
-        fw.load(path)
+        fw.load(path, policy="strict")
     return caught.value
 
 
@@ -91,7 +91,7 @@ OF_TEXT = [bad.name for bad in ALL if isinstance(bad.text, str) and bad.name not
 def test_text_is_refused_like_a_file(name):
     bad = BY_NAME[name]
     with pytest.raises(ModelError) as caught:
-        fw.loads(bad.text)
+        fw.loads(bad.text, policy="strict")
     assert caught.value.file is None
     assert str(caught.value) == re.sub("^FILE(:(?=[0-9])|: )", "", bad.message)
 

@@ -99,6 +99,9 @@ def model_named(name: str, base: str, policy: str = "warn", roots: list[Path] | 
         raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
     if Path(name).suffix == ".fw":
         raise fail(f"{name!r} is a trajectory, expected a robot; `featherweight view {name}` shows it")
-    with told_in_one_line(fw.ModelError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # `lint` is for those
-        return fw.load(name, base=base, policy=policy, roots=roots or ())
+    with told_in_one_line(fw.ModelError), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = fw.load(name, base=base, policy=policy, roots=roots or ())
+    for warning in caught:
+        err.print(f"[yellow]{escape(str(warning.message))}[/]", soft_wrap=True, highlight=False)
+    return model

@@ -12,10 +12,13 @@ from rich.table import Table
 from rich.tree import Tree
 
 import featherweight as fw
-from featherweight.cli import demo, report, simulate, view
+from featherweight.cli import demo, lint, report, simulate, view
 from featherweight.cli.app import AsJson, Base, ModelArgument, Roots, app, err, fail, model_named, out, told_in_one_line
 from featherweight.model import Model
 
+MOST_NOTES = 12  # lines of `info` about what was merged, or not used
+
+app.command()(lint.lint)
 app.command()(simulate.simulate)
 app.command()(view.view)
 app.command()(demo.demo)
@@ -43,8 +46,11 @@ def info(
     for title, lines in (("merged with their parents", facts["merged"]), ("notes", facts["notes"])):
         if lines:
             out.print(f"[bold]{title}[/] ({len(lines)})")
-            for line in lines:
+            for line in lines[:MOST_NOTES]:
                 out.print(f"  {escape(line)}", soft_wrap=True, highlight=False)
+            if len(lines) > MOST_NOTES:
+                rest = "`featherweight lint` groups them" if title == "notes" else "--json has all"
+                out.print(f"  … {len(lines) - MOST_NOTES} more: {rest}", highlight=False)
 
 
 def _joint_table(robot: Model) -> Table:
@@ -58,27 +64,6 @@ def _joint_table(robot: Model) -> Table:
     for row in rows:
         table.add_row(*(escape(row[k]) for k in said))
     return table
-
-
-@app.command()
-def lint(model: ModelArgument, root: Roots = None, as_json: AsJson = False) -> None:
-    """All findings in a URDF file at once. Status 0 if it is in order, 1 if not."""
-    if not Path(model).is_file():
-        raise fail(f"there is no file {model!r}")
-    findings = fw.lint(model, roots=root or ())
-    bad = [f for f in findings if f.level != "note"]
-    if as_json:
-        print(json.dumps([f.as_dict() for f in findings], indent=1))
-    else:
-        table = Table("line", "", "where", "what")
-        colors = {"error": "red", "wrong": "red", "warning": "yellow", "note": "dim"}
-        for f in findings:
-            text = f"{f.message}; {f.fix}" if f.fix else f.message
-            table.add_row(str(f.line), f"[{colors[f.level]}]{f.level}[/]", escape(f.element), escape(text))
-        if findings:
-            out.print(table)
-        out.print(f"{escape(model)}: {len(bad)} to mend, {len(findings) - len(bad)} to know")
-    raise typer.Exit(1 if bad else 0)
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from featherweight.errors import ModelError
 from featherweight.model import Model, Tree
 from featherweight.model.cache import once_per_model
 from featherweight.model.parameters import INERTIAL, owner_of
-from featherweight.model.regularity import DIGITS, singular_bodies
+from featherweight.model.regularity import DIGITS, indefinite_bodies, singular_bodies
 
 SAMPLES = 3  # configurations: det M(q) is analytic, so that it is zero everywhere or almost nowhere
 
@@ -33,6 +33,7 @@ def regularity(model: Model) -> Regularity:
     """The regularity of a model of numbers. Kernels check the pivots of watched bodies alone."""
     given = _given(model)
     weak = {*singular_bodies(model), *(j.body for j in model.joints if not j.kind.uniform), *given}
+    weak |= _with_carriers(model, indefinite_bodies(model))
     if weak and not all(joint.independent for joint in model.joints):  # joints that share coordinates share pivots
         weak = {*range(1, model.nb + 1)}
     if not weak or given:
@@ -52,14 +53,18 @@ def need_regular(what: str, model: Model) -> None:
 def _given(model: Model) -> set[int]:
     """The bodies whose inertia, or that of what they carry, depends on parameters."""
     links, joints = {part.link: part.body for part in model.parts}, {joint.name: joint.body for joint in model.joints}
-    bodies: set[int] = set()
-    for name in model.parameters:
-        kind, owner = owner_of(name)
-        body = (links if kind == "link" else joints)[owner] if name.rpartition(".")[2] in INERTIAL else 0
-        while body > 0:
-            bodies.add(body)
+    owners = [owner_of(name) for name in model.parameters if name.rpartition(".")[2] in INERTIAL]
+    return _with_carriers(model, [(links if kind == "link" else joints)[owner] for kind, owner in owners])
+
+
+def _with_carriers(model: Model, bodies: Iterable[int]) -> set[int]:
+    """Bodies, and those that carry them."""
+    found: set[int] = set()
+    for body in bodies:
+        while body > 0 and body not in found:
+            found.add(body)
             body = model.parent[body]
-    return bodies
+    return found
 
 
 def _anywhere(model: Model, rng: np.random.Generator) -> np.ndarray:
@@ -81,11 +86,20 @@ def _reason(model: Model, tree: Tree, q: np.ndarray, found: Callable[..., list[P
     i, d, size = max(lost, key=lambda pivot: pivot[0])  # the outermost: those that carry it follow from it
     hidden = f"{d:.3g}" if math.isfinite(d) else "nothing"
     alone = "" if i in model.parent else ", and carries nothing that has"
-    return (
+    description = model.description
+    repair = ', or load it with policy="repair"' if description is not None and description.format else ""
+    what = (
         f"the mass matrix is singular: body {model.names[i]!r} has no inertia about or along an axis of its joint "
         f"{model.joints[i - 1].name!r}{alone} ({hidden} is left, rounding of what it moves, up to {size:.3g} kg m² or "
-        "kg); give it moments of inertia, or the joint an armature; kinematics and inverse dynamics work without"
+        "kg)"
     )
+    if d < -DIGITS * size:
+        what = (
+            f"the mass matrix is not positive definite: body {model.names[i]!r} has the inertia {d:.3g} kg m² or kg "
+            f"about or along an axis of its joint {model.joints[i - 1].name!r}, with what it carries"
+        )
+    fix = f"give it moments of inertia, or the joint an armature{repair}"
+    return f"{what}; {fix}; kinematics and inverse dynamics work without"
 
 
 def singular_where(

@@ -1,9 +1,10 @@
 """Robots from files and to files, by way of a description that knows no file format."""
 
 from featherweight.io.build import build
-from featherweight.io.files import lint, load, loads, read_urdf, save, save_urdf, to_urdf
+from featherweight.io.files import lint, load, loads, read_urdf, repaired_urdf, save, save_urdf, to_urdf
 from featherweight.io.findings import Finding
 from featherweight.io.plain import from_plain, to_plain
+from featherweight.io.summary import Findings
 from featherweight.model.describe import describe
 from featherweight.model.description import (
     Actuator,
@@ -26,6 +27,7 @@ __all__ = [
     "Bounds",
     "Description",
     "Finding",
+    "Findings",
     "Follow",
     "Inertial",
     "Keyframe",
@@ -46,6 +48,7 @@ __all__ = [
     "load",
     "loads",
     "read_urdf",
+    "repaired_urdf",
     "save",
     "save_urdf",
     "to_plain",

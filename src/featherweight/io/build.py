@@ -116,8 +116,14 @@ def check(description: Description, base: str, folders: Folders, report: Report)
         check_physics(tree, base, report)
     check_unused(description, report)
     meshes = find_meshes(description, folders, report)
-    report.findings.sort(key=lambda finding: (LEVELS.index(finding.level), finding.line))
+    report.findings.sort(key=_worst_first)
     return Checked(description, tree, meshes, report)
+
+
+def _worst_first(finding: Finding) -> tuple[int, bool, int]:
+    """What cannot be read comes before what follows from it: of broken XML and of xacro nearly everything does."""
+    level = 0 if finding.kind == "xml" else LEVELS.index(finding.level)
+    return level, finding.kind not in ("xml", "xacro"), finding.line
 
 
 def _with_world(description: Description, report: Report) -> Description:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,11 @@ from featherweight.errors import ModelError
 from featherweight.io import urdf
 from featherweight.io.build import BASES, Checked, Options, check, model_of, one_file, one_of
 from featherweight.io.findings import Finding, Report
-from featherweight.io.meshes import allowed_folders
-from featherweight.io.xml import MOST_BYTES
+from featherweight.io.meshes import Folders, allowed_folders
+from featherweight.io.repair import repair
+from featherweight.io.summary import Findings
+from featherweight.io.urdf.xacro import BY_HAND, expanded, is_xacro
+from featherweight.io.xml import MOST_BYTES, as_utf8, read_document
 from featherweight.model import Model
 from featherweight.model.describe import describe
 from featherweight.model.description import Description
@@ -35,7 +39,7 @@ def load(
     """A robot from a URDF file.
 
     Args:
-        path: the file.
+        path: the file. One that ends in .xacro is expanded, by the package xacro if that is installed.
         base: "fixed" to the world, or "free" to float.
         policy: what to do with what cannot be, such as a moving body without mass: "warn" takes it as it is, with one
             warning; "repair" changes it and lists every change in `model.notes`; "strict" raises. A file that does
@@ -54,9 +58,9 @@ def load(
     Raises:
         ModelError: with file, line, element, what is wrong and how to fix it.
     """
-    data, options = _bytes(path), Options(base, policy, parameters, gravity, contact)
+    (data, label), options = _bytes(path), Options(base, policy, parameters, gravity, contact)
     with one_file():
-        return uncollected(_model, data, os.fsdecode(path), options, roots)
+        return uncollected(_model, data, label, os.fsdecode(path), options, roots)
 
 
 def loads(
@@ -74,7 +78,7 @@ def loads(
         raise TypeError(f"text: expected URDF text, got {type(text).__name__}")
     options = Options(base, policy, parameters, gravity, contact)
     with one_file():
-        return uncollected(_model, _encoded(text), None, options, roots)
+        return uncollected(_model, _encoded(text), None, None, options, roots)
 
 
 def read_urdf(text: str | bytes, file: str | None = None) -> tuple[Description, list[Finding]]:
@@ -97,15 +101,36 @@ def to_urdf(robot: Model | Description) -> str:
 
 def lint(
     path: str | bytes | os.PathLike[str], *, base: str = "fixed", roots: Sequence[str | os.PathLike[str]] = ()
-) -> list[Finding]:
-    """Everything that is wrong with, impossible in, or not used of a URDF file, by line."""
+) -> Findings:
+    """Everything that is wrong with, impossible in, or not used of a URDF file, the worst first.
+
+    A list of `Finding`; printed, it is grouped by kind and fits on a screen.
+    """
     one_of("base", base, BASES)
+    file = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else None
     try:
+        data, label = _bytes(path)
         with one_file():
-            return uncollected(_read, _bytes(path), os.fsdecode(path), base, roots).report.findings
+            return Findings(uncollected(_read, data, label, file, base, roots).report.findings, file)
     except ModelError as error:
         text = str(error).removeprefix(f"{error.file}:{error.line}: ").removeprefix(f"{error.file}: ")
-        return [Finding("error", error.line or 0, error.element or "", text)]
+        kind = "xml" if error.line else "file"
+        return Findings([Finding("error", error.line or 0, error.element or "", text, kind=kind)], file)
+
+
+def repaired_urdf(
+    path: str | bytes | os.PathLike[str], *, base: str = "fixed", roots: Sequence[str | os.PathLike[str]] = ()
+) -> tuple[str, list[str]]:
+    """The text of a URDF file with all that is wrong changed as by `policy="repair"`, so that it loads with
+    `policy="strict"`; everything else stays as it was written. And a line for each change.
+
+    Raises:
+        ModelError: for a file that no policy reads.
+    """
+    one_of("base", base, BASES)
+    data, label = _bytes(path)
+    with one_file():
+        return uncollected(_repaired, data, label, os.fsdecode(path), base, roots)
 
 
 def save_urdf(model: Model, path: str | bytes | os.PathLike[str]) -> None:
@@ -143,7 +168,7 @@ WRITERS = {".urdf": save_urdf}  # by ending
 def _check_readable(model: Model, text: str) -> None:
     """ModelError if a file would not be read again: numbers may be larger in Python, and names others."""
     with one_file():
-        errors = [f for f in _read(text.encode(), None, "fixed").report.findings if f.level == "error"]
+        errors = [f for f in _read(text.encode(), None, None, "fixed").report.findings if f.level == "error"]
     if errors:
         first = errors[0]
         raise ModelError(f"model {model.name!r} cannot be saved as URDF: {first.element}: {first.message}; {first.fix}")
@@ -160,22 +185,50 @@ def _encoded(text: str | bytes) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _bytes(path: Any) -> bytes:
+def _bytes(path: Any) -> tuple[bytes, str]:
+    """What is in a file, and what messages call it. The lines of a xacro file are those of what it expands to."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"path: expected a path, got {type(path).__name__}")
+    file = os.fsdecode(path)
+    if is_xacro(file):
+        return expanded(file), f"{file} (expanded)"
     try:
-        with open(path, "rb") as file:
-            return file.read(MOST_BYTES + 1)
+        with open(path, "rb") as opened:
+            return opened.read(MOST_BYTES + 1), file
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ModelError(f"cannot read the file: {reason}", file=os.fsdecode(path)) from None
+        raise ModelError(f"cannot read the file: {reason}", file=file) from None
 
 
-def _read(data: bytes, file: str | None, base: str, roots: Any = ()) -> Checked:
+def _read(data: bytes, label: str | None, file: str | None, base: str, roots: Any = ()) -> Checked:
     """A file, read and checked."""
     folders, report = allowed_folders(roots, file), Report()
-    return check(urdf.read(data, file, report), base, folders, report)
+    return _checked(urdf.read(data, label, report), base, folders, report)
 
 
-def _model(data: bytes, file: str | None, options: Options, roots: Any) -> Model:
-    return model_of(_read(data, file, options.base, roots), options)
+def _checked(description: Description, base: str, folders: Folders, report: Report) -> Checked:
+    checked = check(description, base, folders, report)
+    unexpanded = next((f for f in report.findings if f.kind == "unexpanded"), None)
+    if checked.tree is None and unexpanded is not None:  # whatever else is wrong may be because of that
+        fix = f"expand it first: {BY_HAND}"
+        finding = Finding("error", unexpanded.line, unexpanded.element, "this is a xacro file", fix, "xacro")
+        report.findings.insert(0, finding)
+    return checked
+
+
+def _model(data: bytes, label: str | None, file: str | None, options: Options, roots: Any) -> Model:
+    return model_of(_read(data, label, file, options.base, roots), options)
+
+
+def _repaired(data: bytes, label: str, file: str, base: str, roots: Any) -> tuple[str, list[str]]:
+    report, folders = Report(), allowed_folders(roots, file)
+    document = read_document(as_utf8(data, label), label)
+    checked = _checked(urdf.described(document, label, report), base, folders, report)
+    errors = [finding for finding in report.findings if finding.level == "error"]
+    if checked.tree is None or errors:
+        raise errors[0].error(label, len(errors) - 1)
+    outside = checked.meshes.refused
+    description, _, changes = repair(checked.description, checked.tree, base, outside)
+    read = [f.note for f in report.findings if f.level == "wrong" and f.kind not in ("mimic", "mesh-outside") and f.taken]
+    text = urdf.patched(document, checked.description, description, outside)
+    return text, sorted([*read, *changes], key=lambda change: int(re.search(r"\d+", f"{change} 0")[0]))  # by line

@@ -53,7 +53,7 @@ class Finding:
         text = f"{self.message}; {self.fix}" if self.fix else self.message
         if more:
             text += f" (and {more} more: `featherweight lint` lists all)"
-        return ModelError(text, file=file, line=self.line or None, element=self.element)
+        return ModelError(text, file=file, line=self.line or None, element=self.element or None)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -132,7 +132,7 @@ class Report:
         """Why a text is not n numbers up to ±most: kind, message, fix."""
         if text is None:
             return "number", f"{attribute} is missing", f'write {attribute}="{" ".join(["…"] * n)}"'
-        if "${" in text:
+        if "${" in text or "$(" in text:
             return "unexpanded", f"{attribute}: {short(text)!r} is an expression of xacro", XACRO
         words = _SPACES.split(text.strip(_SPACE), maxsplit=n)
         if len(words) != n or not words[0]:

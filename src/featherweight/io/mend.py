@@ -30,7 +30,7 @@ def mended(data: bytes, encoding: str | None) -> tuple[bytes, str]:
         at = _markup(data, opens, pieces)
     other = b"".join(pieces)
     if other != data:
-        done.append("read without comments and declaration, a lone & or < as itself")
+        done.append("read as it is meant")
     return other, ", ".join(done)
 
 
@@ -38,7 +38,8 @@ def _markup(data: bytes, at: int, pieces: list[bytes]) -> int:
     """One comment, instruction, section or tag, and where it ends."""
     if data.startswith(b"<!--", at):
         end = _after(data, b"-->", at + 4)
-        pieces.append(b"\n" * data.count(b"\n", at, end))
+        inside = data[at + 4 : end].removesuffix(b"-->")
+        pieces.append(b"<!--" + inside.replace(b"--", b"- -").replace(b"--", b"- -") + b" -->")
     elif data.startswith(b"<?xml", at):  # the text is UTF-8 now, whatever it says
         end = _after(data, b"?>", at)
         pieces.append(b"\n" * data.count(b"\n", at, end))
@@ -65,6 +66,14 @@ def _tag(data: bytes, at: int, pieces: list[bytes]) -> int:
         at = closing + 1
     pieces.append(data[at:])
     return len(data)
+
+
+def tag_end(data: bytes, at: int) -> int:
+    """Where the tag that begins here ends."""
+    while (found := _IN_TAG.search(data, at)) is not None and found[0] != b">":
+        closing = data.find(found[0], found.end())
+        at = len(data) if closing < 0 else closing + 1
+    return len(data) if found is None else found.end()
 
 
 def _after(data: bytes, end: bytes, at: int) -> int:

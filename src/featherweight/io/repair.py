@@ -102,11 +102,10 @@ def _weightless(body: Body, links: dict[str, Link], changes: list[str]) -> None:
         f"now {MASS:g} kg, moments {ball.moments[0]:g} kg m²"
     )
     for link, _ in body.links[1:]:
-        if link.inertial is not None:
+        inertial = links[link.name].inertial
+        if inertial is not None and (inertial.mass or any(inertial.moments)):
             links[link.name] = replace(links[link.name], inertial=None)
-            changes.append(
-                f"line {link.inertial.line}: link {link.name!r} of {link.inertial.mass:g} kg has no mass now"
-            )
+            changes.append(f"line {inertial.line}: link {link.name!r} of {inertial.mass:g} kg has no mass now")
 
 
 def _ball(mass: float, least: float = 0.0) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from featherweight.io.findings import LEVELS, Finding, short
 from featherweight.texts import printable
@@ -56,6 +57,8 @@ DYNAMICS = {"no-mass", "negative-mass", "massless-moment", "negative-moment", "t
 ORDER = {kind: k for k, kind in enumerate(KINDS)}
 SHOWN = 3  # names of a group
 GROUPS = 6  # of a warning
+SCREEN = 40  # lines of a report
+EXAMPLES = {"error": 9, "wrong": 5, "warning": 4, "note": 3}  # lines of a group, if there is room
 _QUOTED = re.compile(r'"(.*?)"')
 _LAST = re.compile(r"<([^<>\"]*)(?: \".*\")?>$")
 
@@ -85,11 +88,17 @@ class Group:
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN + 1 else ""
         return ", ".join(names[: SHOWN if more else SHOWN + 1]) + more
 
+    @property
+    def fix(self) -> str:
+        """What to do, if it is the same for all."""
+        fixes = {finding.fix for finding in self.findings}
+        return fixes.pop() if len(fixes) == 1 else ""
+
 
 def _unused(finding: Finding) -> str:
     """The tag or the attribute that a finding is about."""
     if finding.kind == "unused-attribute":
-        return finding.message.removeprefix("attribute ").removesuffix(" is not used")
+        return re.sub(r"^attribute | (is|are) not used.*", "", finding.message)
     found = _LAST.search(finding.element)
     return f"<{found[1]}>" if found else finding.element
 
@@ -117,6 +126,73 @@ def counts(findings: Sequence[Finding]) -> str:
     return ", ".join(told) or "nothing to say"
 
 
+class Findings(list[Finding]):
+    """What `lint` finds in a file; as text at most a screen, grouped by kind, the worst first."""
+
+    def __init__(self, findings: Iterable[Finding] = (), file: str | None = None) -> None:
+        super().__init__(findings)
+        self.file = file
+
+    def __str__(self) -> str:
+        return "\n".join(line for _, line in report_lines(self, self.file))
+
+
+def report_lines(
+    findings: Sequence[Finding], file: str | None, most: int | None = SCREEN, width: int = 10**9
+) -> list[tuple[str, str]]:
+    """A summary and a line for each group, with some of its findings while there is room; each with its level.
+
+    At most as many lines of a screen of this width; without `most` all findings are listed.
+    """
+    lines = [("", f"{file or 'the text'}: {counts(findings)}")]
+    shown = [(group, _headline(group)) for group in groups(findings)]
+    room = 10**9 if most is None else most - 1 - _height(lines[0][1], width)
+    used = list(accumulate(_height(line, width) for _, line in shown))
+    if used and used[-1] > room:
+        shown = shown[: sum(height < room for height in used)]
+    room -= sum(_height(line, width) for _, line in shown)
+    listed = 0
+    for group, line in shown:
+        lines.append((group.level, line))
+        told = [f"    {_told(finding, group.fix)}" for finding in group.findings] if len(group.findings) > 1 else []
+        allowed = room if most is None else min(EXAMPLES[group.level], room)
+        kept = _fitting(told, allowed, width)
+        lines += [("", line) for line in kept]
+        room -= sum(_height(line, width) for line in kept)
+        listed += len(group.findings) if len(kept) == len(told) else max(len(kept) - 1, 0)
+    if listed < len(findings):
+        lines.append(("", f"`featherweight lint --all` lists all {len(findings)}"))
+    return [(level, printable(line)) for level, line in lines]
+
+
+def _headline(group: Group) -> str:
+    """The one finding of a group, or what its findings have in common."""
+    if len(group.findings) == 1:
+        return f"{group.level:8}{group.kind}: {_told(group.findings[0])}"
+    names, fix = (f": {group.names}" if group.names else ""), (f"; {group.fix}" if group.fix else "")
+    return f"{group.level:8}{group.kind}: {group.title}{names}{fix}"
+
+
+def _height(line: str, width: int) -> int:
+    """Lines of a screen."""
+    return 1 + max(len(line) - 1, 0) // width
+
+
+def _fitting(lines: list[str], room: int, width: int) -> list[str]:
+    """All lines, or the first ones and how many are left."""
+    heights = list(accumulate(_height(line, width) for line in lines))
+    if not heights or heights[-1] <= room:
+        return lines
+    some = sum(height < room for height in heights)
+    return [*lines[:some], f"    … {len(lines) - some} more"] if some else []
+
+
+def _told(finding: Finding, known: str = "") -> str:
+    """A finding in a line, without the advice that stands elsewhere."""
+    fix = f"; {finding.fix}" if finding.fix and finding.fix != known else ""
+    return ": ".join(x for x in (finding.place, finding.message) if x) + fix
+
+
 def warning(findings: Sequence[Finding], file: str | None) -> str:
     """What is wrong with a robot that is taken all the same, in a few lines; empty if nothing is."""
     wrong = groups(finding for finding in findings if finding.level == "wrong")
@@ -126,6 +202,9 @@ def warning(findings: Sequence[Finding], file: str | None) -> str:
     total = sum(len(group.findings) for group in wrong)
     lines = [f"{name}: {total} {'things are' if total > 1 else 'thing is'} wrong; the robot is taken all the same"]
     for group in wrong[:GROUPS]:
+        if len(group.findings) == 1:
+            lines.append(f"  {group.findings[0].note}")
+            continue
         taken = {finding.taken for finding in group.findings}
         instead = f"; {taken.pop()}" if len(taken) == 1 and any(taken) else ""
         names = f": {group.names}" if group.names else ""

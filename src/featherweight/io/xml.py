@@ -78,6 +78,17 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
+def as_utf8(data: bytes, file: str | None) -> bytes:
+    """The same document in UTF-8, also by its own word, if it is in another encoding of XML."""
+    encoding = _encoding(data, file)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    if encoding in (None, "UTF-8"):
+        return data
+    text = data.decode(encoding, "replace").removeprefix("\ufeff")
+    return re.sub(r"(encoding\s*=\s*[\"'])[^\"']*", r"\1utf-8", text, count=1).encode()
+
+
 def parse(data: bytes, file: str | None) -> Element:
     """The root element of a well-formed document; ModelError with file and line if it is not one, or not harmless."""
     document = read_document(data, file)

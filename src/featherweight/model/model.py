@@ -21,6 +21,7 @@ from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
 from featherweight.model.limits import limit_arrays
 from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
 from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Part
+from featherweight.model.regularity import impossible_bodies
 from featherweight.model.symbols import is_symbolic, symbols_of, with_values
 from featherweight.model.tree import Tree
 from featherweight.model.tree_joint import TreeJoint
@@ -169,6 +170,12 @@ class Model:
         text = f"joint {name!r} is called {own!r}, as in its file; as a frame, 'joint:{own}'"
         warnings.warn(text, DeprecationWarning, stacklevel=3)
         return frame
+
+    @property
+    def impossible(self) -> Mapping[str, str]:
+        """Bodies that cannot exist, by name, and why: such as a moving body without mass. Kinematics, inverse dynamics
+        and the mass matrix work with them; what divides by the mass matrix refuses where it is singular."""
+        return impossible_bodies(self)
 
     def children(self, i: int) -> tuple[int, ...]:
         """μ(i): the bodies whose parent is i."""

@@ -8,16 +8,33 @@ of that is rounding, and dividing by it gives finite garbage.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featherweight.model.model import Model
+from featherweight.model.cache import once_per_model
+from featherweight.model.inertia import impossible
 from featherweight.scalar import absolute, sqrt
 from featherweight.spatial import Motion, RigidInertia, Transform, Vector
 
+if TYPE_CHECKING:
+    from featherweight.model.model import Model
+
 DIGITS = 1e-13  # smallest pivot, relative to the inertia carried; such a pivot still has three digits
+
+
+@once_per_model
+def impossible_bodies(model: Model) -> Mapping[str, str]:
+    """Why the moving bodies that cannot exist cannot, by name: no mass, moments that no solid has, no inertia that the
+    body's own joint would feel. Of symbols nothing is known."""
+    if model.symbols:
+        return MappingProxyType({})
+    found = {i: why for i in range(1, model.nb + 1) if (why := impossible(model.inertias[i])) is not None}
+    for i in singular_bodies(model):
+        found.setdefault(i, f"it has no inertia about or along an axis of its joint {model.joints[i - 1].name!r}")
+    return MappingProxyType({model.names[i]: found[i] for i in sorted(found)})
 
 
 def carried(
@@ -47,8 +64,9 @@ def singular_bodies(model: Model) -> list[int]:
     """The bodies whose own inertia with armature is below the rounding of what they carry, along some axis of their
     joint. For a model of numbers.
 
-    If there are none, and all joints are uniform, M(q) is positive definite at every q: the inertia propagated through
-    the joints beyond is positive semidefinite, so no pivot is less than that of the body alone.
+    If there are none, no body is indefinite and all joints are uniform, M(q) is positive definite at every q: the
+    inertia propagated through the joints beyond is positive semidefinite, so no pivot is less than that of the body
+    alone.
     """
     m, B = carried(model.parent, model.X_tree, model.inertias)
     spins = _spins(model)
@@ -68,6 +86,20 @@ def singular_bodies(model: Model) -> list[int]:
         if not regular:
             lost.append(i)
     return lost
+
+
+def indefinite_bodies(model: Model) -> list[int]:
+    """The bodies with a negative moment of inertia about some axis. What carries one may have a pivot that is less than
+    its own inertia, or negative."""
+    spins, moments = _spins(model), []
+    for i, (m, (h_x, h_y, h_z), I) in enumerate(model.inertias):
+        about_origin = np.array(I.matrix, dtype=float)
+        for spin in spins.get(i, ()):
+            about_origin -= np.outer(spin, spin)
+        c = np.array((h_x, h_y, h_z), dtype=float) / (m if m > 0 else math.inf)
+        moments.append((about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)), abs(about_origin).max()))
+    least = np.linalg.eigvalsh(np.array([moment for moment, _ in moments]))[:, 0]
+    return [i for i, (_, size) in enumerate(moments) if i > 0 and least[i] < -DIGITS * size]
 
 
 def _spins(model: Model) -> dict[int, list[Vector]]:

@@ -100,22 +100,19 @@ def _inertial(element: Element, where: str, link: Source, report: Report) -> Ine
 
 def _shape(element: Element, where: str, link: Source, colors: Colors, report: Report) -> Shape | None:
     where = f"{where} {name_of(element)}"
-    before = report.faults
     parts = report.parts(element, where, ("name",), ("origin", "geometry", "material"))
     body = _body(element, parts.get("geometry"), where, report)
     if body is None:
         element.fate = "drop"
         return None
-    dropped = report.faults
+    before = report.faults
     place = f"{where} <{short(body.tag)}>"
     mesh, size = _size(body, place, report)
     origin = read_origin(parts.get("origin"), where, report, OUT)
-    if report.faults > dropped:
+    if report.faults > before:
         element.fate = "drop"
         return None
     color, material = _color_of(parts.get("material"), where, colors, report)
-    if report.faults > before:
-        element.fate = "rewrite"
     own = element.attributes.get("name", "")
     called = f'{link.element} <{element.tag} "{short(own)}">' if own else f"{link.element} <{element.tag}>"
     source = Source(link.file, body.line, f"{called} <{body.tag}>")
@@ -130,15 +127,16 @@ def _body(element: Element, geometry: Element | None, where: str, report: Report
             element, where, "<geometry> is missing or empty", fix, kind="shape", taken=OUT, fate="drop"
         )  # fmt: skip
         return None
-    body = geometry.children[0]
-    report.known(geometry, f"{where} <geometry>", (), {child.tag for child in geometry.children})
-    for extra in geometry.children[1:]:
-        message, fix = "more than one shape in <geometry>", "give each its own element"
-        report.wrong(extra, where, message, fix, kind="shape", taken="the first is used", fate="drop")
-    if body.tag != "mesh" and body.tag not in SIZES:
-        fix = "expected box, sphere, cylinder, capsule or mesh"
+    shapes = [child for child in geometry.children if child.tag == "mesh" or child.tag in SIZES]
+    if not shapes:
+        body, fix = geometry.children[0], "expected box, sphere, cylinder, capsule or mesh"
         report.wrong(body, f"{where} <{short(body.tag)}>", "is not a shape", fix, kind="shape", taken=OUT)
         return None
+    report.known(geometry, f"{where} <geometry>", (), ("mesh", *SIZES))
+    body = shapes[0]
+    for extra in shapes[1:]:
+        message, fix = "more than one shape in <geometry>", "give each its own element"
+        report.wrong(extra, where, message, fix, kind="shape", taken="the first is used", fate="drop")
     return body
 
 

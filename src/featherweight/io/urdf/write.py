@@ -12,7 +12,7 @@ from featherweight.io.limits import LARGEST
 from featherweight.io.urdf.express import express
 from featherweight.model.description import Description, Link, LinkJoint, Motor
 from featherweight.model.placement import Placement
-from featherweight.model.spelling import Bounds, Origin
+from featherweight.model.spelling import Bounds, Inertial, Origin
 
 
 def write(description: Description) -> str:
@@ -67,18 +67,38 @@ def _spelled(placement: Placement) -> Origin:
     return Origin((x, y, z), (roll, pitch, yaw))
 
 
+def inertial_lines(inertial: Inertial) -> list[str]:
+    """An inertial, as lines of text."""
+    moments = dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), inertial.moments, strict=True))
+    return [
+        "<inertial>",
+        f"  {_origin(inertial.origin)}",
+        f"  <mass{_attributes(value=inertial.mass)}/>",
+        f"  <inertia{_attributes(**moments)}/>",
+        "</inertial>",
+    ]
+
+
+def joint_part(joint: LinkJoint, tag: str) -> str:
+    """The axis, limit, dynamics or mimic of a joint as text; empty if it has none."""
+    if tag == "axis" and joint.type not in ("fixed", "floating"):
+        return f"<axis{_attributes(xyz=joint.axis)}/>"
+    if tag == "limit" and isinstance(joint.limits, Bounds):
+        given = {name: x for name, x in vars(joint.limits).items() if x is not None}
+        bounded = {name: max(-LARGEST, min(LARGEST, x)) for name, x in given.items()}
+        return f"<limit{_attributes(**bounded)}/>"
+    if tag == "dynamics" and (repr(joint.damping), repr(joint.friction)) != ("0.0", "0.0"):
+        return f"<dynamics{_attributes(damping=joint.damping, friction=joint.friction)}/>"
+    if tag == "mimic" and joint.mimic is not None:
+        mimic = joint.mimic
+        return f"<mimic{_attributes(joint=mimic.joint, multiplier=mimic.multiplier, offset=mimic.offset)}/>"
+    return ""
+
+
 def _link(link: Link) -> list[str]:
     lines = [f"  <link{_attributes(name=link.name)}>"]
-    inertial = link.inertial
-    if inertial is not None:
-        moments = dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), inertial.moments, strict=True))
-        lines += [
-            "    <inertial>",
-            f"      {_origin(inertial.origin)}",
-            f"      <mass{_attributes(value=inertial.mass)}/>",
-            f"      <inertia{_attributes(**moments)}/>",
-            "    </inertial>",
-        ]
+    if link.inertial is not None:
+        lines += [f"    {line}" for line in inertial_lines(link.inertial)]
     for shape in link.shapes:
         names = {"box": ("size",), "sphere": ("radius",), "mesh": ("filename", "scale")}.get(
             shape.kind, ("radius", "length")
@@ -111,18 +131,8 @@ def _joint(joint: LinkJoint) -> list[str]:
         f"    <parent{_attributes(link=joint.parent)}/>",
         f"    <child{_attributes(link=joint.child)}/>",
     ]
-    if joint.type not in ("fixed", "floating"):
-        lines.append(f"    <axis{_attributes(xyz=joint.axis)}/>")
-    if isinstance(joint.limits, Bounds):
-        given = {name: x for name, x in vars(joint.limits).items() if x is not None}
-        bounded = {name: max(-LARGEST, min(LARGEST, x)) for name, x in given.items()}
-        lines.append(f"    <limit{_attributes(**bounded)}/>")
-    if (repr(joint.damping), repr(joint.friction)) != ("0.0", "0.0"):
-        lines.append(f"    <dynamics{_attributes(damping=joint.damping, friction=joint.friction)}/>")
-    if joint.mimic is not None:
-        mimic = joint.mimic
-        follows = _attributes(joint=mimic.joint, multiplier=mimic.multiplier, offset=mimic.offset)
-        lines.append(f"    <mimic{follows}/>")
+    parts = (joint_part(joint, tag) for tag in ("axis", "limit", "dynamics", "mimic"))
+    lines += [f"    {part}" for part in parts if part]
     return [*lines, "  </joint>"]
 
 
