@@ -222,7 +222,7 @@ def _model(data: bytes, label: str | None, file: str | None, options: Options, r
 
 def _repaired(data: bytes, label: str, file: str, base: str, roots: Any) -> tuple[str, list[str]]:
     report, folders = Report(), allowed_folders(roots, file)
-    document = read_document(as_utf8(data, label), label)
+    document = read_document(as_utf8(data, label), label, places=True)
     checked = _checked(urdf.described(document, label, report), base, folders, report)
     errors = [finding for finding in report.findings if finding.level == "error"]
     if checked.tree is None or errors:

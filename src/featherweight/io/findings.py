@@ -10,6 +10,7 @@ from typing import Any
 from featherweight.errors import ModelError, nearest
 from featherweight.io.limits import LARGEST
 from featherweight.io.xml import Element
+from featherweight.model.spelling import Origin
 
 # error: the file does not say what the robot is. wrong: it does, but not so that it can be, or in two ways. warning:
 # part of a body is impossible, the whole is not. note: read, but not used.
@@ -73,7 +74,8 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     hints: int = 0
     faults: int = 0  # errors and wrong things so far
-    _numbers: dict[str, tuple[tuple[float, ...], float]] = field(default_factory=dict)  # of texts, and the largest
+    origins: dict[tuple[str | None, str | None], Origin] = field(default_factory=dict)  # by their texts, if readable
+    _values: dict[str | None, tuple[tuple[float, ...], float]] = field(default_factory=dict)  # of texts; the largest
 
     def hint(self, name: str, known: Iterable[str]) -> str:
         """What may have been meant."""
@@ -112,14 +114,14 @@ class Report:
         What cannot be read is an error; or, if there is something that can be taken `otherwise`, wrong.
         """
         text = element.attributes.get(attribute)
-        known = self._numbers.get(text) if text is not None else None
-        if known is None and text is not None and _SEVERAL.fullmatch(text):
-            values = tuple(map(float, text.split()))
-            known = self._numbers[text] = values, max(map(abs, values))
-        if known is not None and len(known[0]) == n and known[1] <= most:  # as a rule
-            return known[0]
         if text is None and default is not None:
             return default
+        known = self._values.get(text)
+        if known is None and text is not None and _SEVERAL.fullmatch(text):
+            values = tuple(map(float, text.split()))
+            known = self._values[text] = values, max(map(abs, values))
+        if known is not None and len(known[0]) == n and known[1] <= most:  # as a rule
+            return known[0]
         kind, message, fix = self._fault(attribute, text, n, most)
         if otherwise:
             self.wrong(element, where, message, fix, kind=kind, taken=otherwise)
@@ -154,6 +156,9 @@ class Report:
         otherwise: str = "",
     ) -> float:
         """One number of an attribute."""
+        known = self._values.get(element.attributes.get(attribute))
+        if known is not None and len(known[0]) == 1 and known[1] <= most:  # as a rule
+            return known[0][0]
         return self.numbers(element, where, attribute, 1, None if default is None else (default,), most, otherwise)[0]
 
     def text(self, element: Element, where: str, attribute: str) -> str:

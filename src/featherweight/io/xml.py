@@ -7,6 +7,7 @@ of attributes are bounded.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from xml.parsers import expat
 
@@ -30,16 +31,17 @@ JUNK = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
 class Element:
     """A tag with its attributes, children, text, and the line it begins on.
 
-    `start` and `end` are bytes of the document that was parsed: where the element begins, and where its last tag
-    begins. `fate` is what a repaired file does with it: "", "drop" or "rewrite".
+    `fate` is what a repaired file does with it: "", "drop" or "rewrite". `start` and `end` are bytes of the document,
+    if they were asked for: where the element begins, and where its last tag begins.
     """
 
     __slots__ = ("attributes", "children", "end", "fate", "line", "start", "tag", "text")
 
-    def __init__(self, tag: str, attributes: dict[str, str], line: int, start: int = 0, text: str = "") -> None:
-        self.tag, self.attributes, self.line, self.start, self.text = tag, attributes, line, start, text
-        self.children: list[Element] = []
-        self.end, self.fate = start, ""
+    def __init__(self, tag: str, attributes: dict[str, str], line: int) -> None:
+        self.tag, self.attributes, self.line = tag, attributes, line
+        self.children: Sequence[Element] = ()
+        self.text = self.fate = ""
+        self.start = self.end = 0
 
     def all(self, tag: str) -> list[Element]:
         """The children with this tag."""
@@ -98,8 +100,9 @@ def parse(data: bytes, file: str | None) -> Element:
     return document.root
 
 
-def read_document(data: bytes, file: str | None) -> Document:
-    """The document, mended if it is not well-formed; ModelError if it cannot be, or is not harmless."""
+def read_document(data: bytes, file: str | None, places: bool = False) -> Document:
+    """The document, mended if it is not well-formed; ModelError if it cannot be, or is not harmless. With `places`, its
+    elements know where they begin and end."""
     if len(data) > MOST_BYTES:
         raise ModelError(f"the file is too large; at most {MOST_BYTES} bytes are read", file=file)
     if data.count(b"=") > MOST_ATTRIBUTES:
@@ -109,7 +112,7 @@ def read_document(data: bytes, file: str | None) -> Document:
     encoding = _encoding(data, file)
     roots: list[Element] = []
     try:
-        _elements(data, encoding, file, roots)
+        _elements(data, encoding, file, roots, places)
         return Document(data, roots[0])
     except expat.ExpatError as error:
         message, instead = _told(error, data), f"what follows </{roots[0].tag[:40]}> is left out" if roots else ""
@@ -117,7 +120,7 @@ def read_document(data: bytes, file: str | None) -> Document:
             other, instead = mended(data, encoding)
             try:
                 roots.clear()
-                _elements(other, "UTF-8", file, roots)
+                _elements(other, "UTF-8", file, roots, places)
             except (expat.ExpatError, ModelError):
                 raise ModelError(message, file=file, line=error.lineno) from None
             data = other
@@ -131,12 +134,13 @@ def _told(error: expat.ExpatError, data: bytes) -> str:
     return f"not well-formed XML: {text} (column {error.offset + 1})"
 
 
-def _elements(data: bytes, encoding: str | None, file: str | None, roots: list[Element]) -> None:
+def _elements(data: bytes, encoding: str | None, file: str | None, roots: list[Element], places: bool) -> None:
     """Parse a document into its outermost elements; ExpatError where it is not well-formed."""
     parser = expat.ParserCreate(encoding)
     parser.buffer_text = True
-    open_elements: list[Element] = []
-    inside = [roots]  # the children of each open element
+    outside = Element("", {}, 0)
+    outside.children = roots
+    stack = [outside]  # of open elements
     count = 0
 
     def refuse(*_: object) -> Any:
@@ -149,24 +153,29 @@ def _elements(data: bytes, encoding: str | None, file: str | None, roots: list[E
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal count
         count += 1
-        element = Element(tag, attributes, parser.CurrentLineNumber, parser.CurrentByteIndex)
-        if len(open_elements) >= MOST_DEPTH:
+        element = Element(tag, attributes, parser.CurrentLineNumber)
+        if len(stack) > MOST_DEPTH:
             raise ModelError(f"elements are nested more than {MOST_DEPTH} deep", file=file, line=element.line)
         if count > MOST_ELEMENTS:
             raise ModelError(f"the document has more than {MOST_ELEMENTS} elements", file=file, line=element.line)
-        inside[-1].append(element)
-        inside.append(element.children)
-        open_elements.append(element)
+        if places:
+            element.start = parser.CurrentByteIndex
+        siblings = stack[-1].children
+        if type(siblings) is list:
+            siblings.append(element)
+        else:
+            stack[-1].children = [element]
+        stack.append(element)
 
     def end(_: str) -> None:
-        inside.pop()
-        open_elements.pop().end = parser.CurrentByteIndex
+        element = stack.pop()
+        if places:
+            element.end = parser.CurrentByteIndex
 
     def characters(text: str) -> None:
-        if text.isspace() and not (open_elements and open_elements[-1].text):
-            return  # as a rule: between elements
-        if len(open_elements[-1].text) < MOST_TEXT:
-            open_elements[-1].text += text
+        element = stack[-1]
+        if (element.text or not text.isspace()) and len(element.text) < MOST_TEXT:
+            element.text += text
 
     def declaration(_: str, encoding: str | None, __: int) -> None:
         if encoding is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+import math
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from featherweight.model.placement import Placement, numbers_or_symbols, plain, 
 from featherweight.model.properties import Limits, Rotor, per_coordinate
 from featherweight.model.spelling import Bounds, Inertial, Origin
 from featherweight.model.symbols import is_symbolic
-from featherweight.spatial import RigidInertia, Transform, Vector
+from featherweight.spatial import Matrix, RigidInertia, Transform, Vector
 
 POLICIES = ("strict", "warn", "accept")  # for inertias that no body can have: raise, warn, accept silently
 RANK = {"link": 0, "frame": 0, "joint": 1, "point": 2}  # who comes first where a name is used twice
@@ -80,6 +81,7 @@ class Assembly:
         self.frames = {"world": Frame("world", 0, Transform.identity(), "link")}
         self.taken: dict[str, set[str]] = {"place": {"world"}, "joint": set(), "point": set()}  # names, by space
         self.points: list[ContactPoint] = []
+        self._straight: dict[str, Matrix] = {}
         self.parts: list[Part] = []
         self.geometry: list[Geometry] = []
 
@@ -202,11 +204,18 @@ class Assembly:
         """A contact point."""
         what = f"contact point {point.name!r}"
         base = self._frame(f"{what}: parent", point.parent)
-        size = float(real_numbers(f"{what}: radius", point.radius, ()))
+        size = point.radius
+        if not (type(size) is float and 0 <= size < math.inf):
+            size = float(real_numbers(f"{what}: radius", point.radius, ()))
         if size < 0:
             raise ModelError(f"{what}: radius: expected 0 or more, got {size:g}")
-        real_numbers(f"{what}: position", point.position, (3,))
-        X = Placement(point.position).transform @ base.X
+        position = point.position
+        if not (plain(position) and len(position) == 3):
+            position = real_numbers(f"{what}: position", position, (3,)).tolist()
+        E = self._straight.get(point.parent)  # of a frame with its parent's axes: points are many
+        if E is None:
+            E = self._straight[point.parent] = (Placement().transform @ base.X).E
+        X = Transform(E, base.X.r + base.X.E.transposed_times(Vector(*position)))
         self._check_name("contact point", point.name, "point")
         self._add_name(Frame(point.name, base.body, X, "point"), "point")
         self.points.append(ContactPoint(point.name, base.body, tuple(X.r), size))

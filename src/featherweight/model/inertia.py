@@ -51,6 +51,7 @@ class Inertia:
         object.__setattr__(self, "moment_about_com", tuple(map(tuple, moment.tolist())))
 
     @staticmethod
+    @functools.cache
     def zero() -> Inertia:
         """No mass: for bodies on fixed joints. Moving bodies without mass need `policy="warn"`."""
         return Inertia(0.0)

@@ -70,7 +70,8 @@ class Placement:
         quat: Sequence[float] | None = None,
         rotation: Any = None,
     ) -> None:
-        if sum(given is not None for given in (rpy, quat, rotation)) > 1:
+        turned = (rpy is not None) + (quat is not None) + (rotation is not None)
+        if turned > 1:
             raise ModelError("Placement: give one of rpy, quat and rotation")
         if rpy is not None:
             R = from_rpy(*_three("rpy", rpy))
@@ -92,9 +93,7 @@ class Placement:
                 left, _, right = np.linalg.svd(matrix)
                 matrix = left @ right
             R = Matrix.of(matrix.tolist())
-        else:
-            R = Matrix.identity()
-        object.__setattr__(self, "rotation", R.lift(_clean))
+        object.__setattr__(self, "rotation", R.lift(_clean) if turned else _STRAIGHT)
         object.__setattr__(self, "position", Vector(*_three("xyz", xyz)))
 
     @staticmethod
@@ -109,6 +108,9 @@ class Placement:
     def transform(self) -> Transform:
         """X, from the parent's coordinates to this frame's."""
         return Transform(self.rotation.T, self.position)
+
+
+_STRAIGHT = Matrix.identity().lift(float)
 
 
 def _clean(x: Any) -> Any:

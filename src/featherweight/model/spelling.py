@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 from featherweight.model.inertia import Inertia
 from featherweight.model.placement import Placement
@@ -52,10 +52,14 @@ class Origin:
     xyz: Three = (0.0, 0.0, 0.0)
     rpy: Three = (0.0, 0.0, 0.0)
 
+    _transform: Transform | None = field(default=None, init=False, repr=False, compare=False)
+
     @property
     def transform(self) -> Transform:
         """X, from the parent's coordinates to this frame's."""
-        return placement_of(self).transform
+        if self._transform is None:  # readers ask several times
+            object.__setattr__(self, "_transform", placement_of(self).transform)
+        return cast(Transform, self._transform)
 
 
 @dataclass(frozen=True)

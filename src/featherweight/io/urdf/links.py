@@ -44,11 +44,18 @@ def read_link(element: Element, file: str | None, colors: Colors, report: Report
 def read_origin(element: Element | None, where: str, report: Report, otherwise: str = "") -> Origin:
     if element is None:
         return HERE
-    place = f"{where} <origin>"
+    texts = element.attributes.get("xyz"), element.attributes.get("rpy")
+    known = report.origins.get(texts)
+    if known is not None and len(element.attributes) == (texts[0] is not None) + (texts[1] is not None):
+        return known
+    place, before = f"{where} <origin>", report.faults
     report.known(element, place, ("xyz", "rpy"), ())
     xyz = report.numbers(element, place, "xyz", 3, ZERO, LENGTH, otherwise)
     rpy = report.numbers(element, place, "rpy", 3, ZERO, otherwise=otherwise)
-    return Origin(cast(Three, xyz), cast(Three, rpy))
+    origin = Origin(cast(Three, xyz), cast(Three, rpy))
+    if report.faults == before:
+        report.origins[texts] = origin
+    return origin
 
 
 def read_color(material: Element, where: str, report: Report) -> tuple[float, ...]:
