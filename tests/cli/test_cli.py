@@ -55,20 +55,6 @@ def test_info_knows_built_in_models(name: str) -> None:
     assert call("info", name).returncode == 0
 
 
-def test_lint_of_a_good_file(good: str) -> None:
-    result = call("lint", good)
-    assert result.returncode == 0
-    assert "0 to mend, 1 to know" in " ".join(result.stdout.split())
-
-
-def test_lint_lists_all_findings_with_their_lines(bad: str) -> None:
-    result = call("lint", bad, "--json")
-    assert result.returncode == 1
-    findings = {(f["level"], f["line"]) for f in json.loads(result.stdout)}
-    assert findings == {("wrong", 3), ("error", 6), ("note", 8)}
-    assert "triangle inequality" in " ".join(call("lint", bad).stdout.split())
-
-
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -86,12 +72,24 @@ def test_bad_input_gives_status_2_and_no_traceback(arguments: tuple[str, ...], t
     assert text in result.stderr
 
 
-def test_a_bad_file_is_explained_in_one_line(bad: str) -> None:
-    result = run("info", bad)
+def test_a_bad_file_is_explained_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad.urdf"
+    path.write_text(GOOD.replace('parent link="base"', 'parent link="bse"'))
+    result = run("info", path)
     assert result.returncode == 2
     assert len(result.stderr.strip().splitlines()) == 1
-    assert "bad.urdf:6" in result.stderr
-    assert "lower 5 is above upper 2" in result.stderr
+    assert "bad.urdf:5" in result.stderr
+    assert "parent link 'bse' does not exist; did you mean 'base'?" in result.stderr
+
+
+def test_what_is_wrong_with_a_file_is_told_beside_the_answer(bad: str) -> None:
+    result = call("info", bad)
+    assert result.returncode == 0
+    assert "1 bodies" in result.stdout
+    lines = result.stderr.strip().splitlines()
+    assert lines[0] == f"{bad}: 2 things are wrong; the robot is taken all the same"
+    assert "lower 5 is above upper 2: they are exchanged" in lines[2]
+    assert f"featherweight lint {bad}" in lines[-1]
 
 
 def test_bench_measures(good: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.io import Finding
+from featherweight.io.summary import KINDS
 from peers.pinocchio_adapter import all_urdfs, robots_folder
 
 # robot: line, element, level, part of the message. `wrong`: a body that moves cannot exist; `warning`: a part of one.
@@ -112,14 +113,16 @@ def test_nothing_else_is_found(urdf):
     levels = [finding.level for finding in findings]
     assert tuple(levels.count(level) for level in ("error", "wrong", "warning")) == COUNTS.get(urdf, (0, 0, 0))
     assert set(levels) <= {"error", "wrong", "warning", "note"}
-    assert [f.line for f in findings] == sorted(f.line for f in findings)
+    order = [(("error", "wrong", "warning", "note").index(f.level), f.line) for f in findings]
+    assert order == sorted(order)
+    assert all(finding.kind in KINDS for finding in findings)
 
 
 def test_strict_raises_the_first_of_what_lint_finds():
     path = robots_folder() / "romeo_description/urdf/romeo_small.urdf"
     first = next(finding for finding in fw.lint(path) if finding.level == "wrong")
     with pytest.raises(fw.ModelError) as caught:
-        fw.load(path)
+        fw.load(path, policy="strict")
     assert (caught.value.line, caught.value.element) == (first.line, first.element) == (548, first.element)
     assert str(caught.value).endswith("(and 1 more: `featherweight lint` lists all)")
 
@@ -138,14 +141,17 @@ def test_a_base_that_floats_is_a_body_that_moves(tmp_path):
 
 
 def test_a_finding_as_a_dictionary():
-    finding = Finding("wrong", 3, "<link>", "is wrong", "make it right")
+    finding = Finding("wrong", 3, "<link>", "is wrong", "make it right", "twice", "the first is used")
     assert finding.as_dict() == {
         "level": "wrong",
         "line": 3,
         "element": "<link>",
         "message": "is wrong",
         "fix": "make it right",
+        "kind": "twice",
+        "taken": "the first is used",
     }
+    assert finding.note == "line 3: <link>: is wrong: the first is used"
     error = finding.error("robot.urdf")
     assert str(error) == "robot.urdf:3: <link>: is wrong; make it right"
     assert (error.file, error.line, error.element) == ("robot.urdf", 3, "<link>")

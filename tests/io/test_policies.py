@@ -56,18 +56,19 @@ def quiet(path, **options):
 # ---- strict
 
 
-def test_strict_is_the_default():
+def test_strict_refuses_and_warn_is_the_default():
     for text in IMPOSSIBLE.values():
         with pytest.raises(ModelError):
-            fw.loads(text)
-        with pytest.raises(ModelError):
             fw.loads(text, policy="strict")
+        with pytest.warns(UserWarning, match="wrong; the robot is taken all the same"):
+            fw.loads(text)
 
 
 @pytest.mark.parametrize("policy", ["repair", "warn"])
 def test_no_policy_reads_what_is_not_said(policy):
-    """Numbers that are no numbers, circles, dangling joints: nothing is guessed."""
-    for text in (mass("heavy"), in_joint('<mimic joint="hinge"/>'), more('<link name="other"/>'), but("hinge", "")):
+    """Places that are no numbers, two roots, joints without names or ends: nothing is guessed."""
+    nowhere = in_joint('<origin xyz="far away"/>')
+    for text in (nowhere, more('<link name="other"/>'), but("hinge", ""), but('<child link="arm"/>', "")):
         with pytest.raises(ModelError):
             fw.loads(text, policy=policy)
 
@@ -167,16 +168,32 @@ def test_repair_leaves_what_is_possible_alone():
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_warn_warns_once_for_each_finding(name, tmp_path):
+def test_warn_warns_once(name, tmp_path):
     path = tmp_path / "robot.urdf"
     path.write_text(IMPOSSIBLE[name])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = fw.load(path, policy="warn")
-    wrong = [finding for finding in fw.lint(path) if finding.level == "wrong"]
-    assert [str(w.message) for w in caught] == [str(finding.error(str(path))) for finding in wrong]
-    assert caught[0].filename == __file__
-    assert len(model.notes) >= len(wrong)
+        model = fw.load(path)
+    (wrong,) = [finding for finding in fw.lint(path) if finding.level == "wrong"]
+    (warning,) = caught
+    lines = str(warning.message).splitlines()
+    assert lines[0] == f"{path}: 1 thing is wrong; the robot is taken all the same"
+    assert lines[1].strip() == f"line {wrong.line}: {wrong.element}: {wrong.message}"
+    assert lines[-1] == f'`featherweight lint {path}` lists all; policy="repair" changes it, policy="strict" refuses it'
+    assert warning.filename == __file__
+    assert len(model.notes) == 1
+
+
+def test_many_things_are_told_in_few_lines():
+    hinges = [joint(f"j{k}", "base" if k == 0 else f"l{k - 1}", f"l{k}") for k in range(30)]
+    limits = [h.replace('lower="-1" upper="1"', 'lower="1" upper="-1"') for h in hinges[:10]]
+    text = more(*(f'<link name="l{k}"/>' for k in range(30)), *limits, *hinges[10:])
+    with pytest.warns(UserWarning, match="40 things are wrong") as caught:
+        fw.loads(text)
+    assert str(caught[0].message).splitlines()[1:3] == [
+        "  30 × moving bodies without mass: l0, l1, l2 and 27 more",
+        "  10 × limits whose lower is above the upper: j0, j1, j2 and 7 more; they are exchanged",
+    ]
 
 
 def test_warn_says_nothing_of_good_models():
@@ -191,6 +208,8 @@ def test_warn_takes_bodies_as_they_are(base):
     with pytest.warns(UserWarning, match="triangle inequality"):
         model = fw.loads(text, policy="warn", base=base)
     assert np.diag(model.parts[-1].inertia.moment_about_com).tolist() == [1, 1, 5]
+    assert list(model.impossible) == ["arm"]
+    assert "triangle inequality" in model.impossible["arm"]
 
 
 # ---- nothing is dropped silently

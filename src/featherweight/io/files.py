@@ -223,12 +223,13 @@ def _model(data: bytes, label: str | None, file: str | None, options: Options, r
 def _repaired(data: bytes, label: str, file: str, base: str, roots: Any) -> tuple[str, list[str]]:
     report, folders = Report(), allowed_folders(roots, file)
     document = read_document(as_utf8(data, label), label, places=True)
-    checked = _checked(urdf.described(document, label, report), base, folders, report)
+    description = urdf.described(document, label, report)
+    read = [finding.note for finding in report.findings if finding.level == "wrong"]  # otherwise than it is written
+    checked = _checked(description, base, folders, report)
     errors = [finding for finding in report.findings if finding.level == "error"]
     if checked.tree is None or errors:
         raise errors[0].error(label, len(errors) - 1)
     outside = checked.meshes.refused
     description, _, changes = repair(checked.description, checked.tree, base, outside)
-    read = [f.note for f in report.findings if f.level == "wrong" and f.kind not in ("mimic", "mesh-outside") and f.taken]
     text = urdf.patched(document, checked.description, description, outside)
     return text, sorted([*read, *changes], key=lambda change: int(re.search(r"\d+", f"{change} 0")[0]))  # by line

@@ -124,6 +124,8 @@ def read_document(data: bytes, file: str | None, places: bool = False) -> Docume
             except (expat.ExpatError, ModelError):
                 raise ModelError(message, file=file, line=error.lineno) from None
             data = other
+        elif places:
+            data = data[: data.index(b">", roots[0].end) + 1] + b"\n"
         return Document(data, roots[0], (error.lineno, message, instead))
 
 

@@ -46,7 +46,8 @@ def read_origin(element: Element | None, where: str, report: Report, otherwise: 
         return HERE
     texts = element.attributes.get("xyz"), element.attributes.get("rpy")
     known = report.origins.get(texts)
-    if known is not None and len(element.attributes) == (texts[0] is not None) + (texts[1] is not None):
+    given = (texts[0] is not None) + (texts[1] is not None)
+    if known is not None and len(element.attributes) == given and not (element.children or element.text):
         return known
     place, before = f"{where} <origin>", report.faults
     report.known(element, place, ("xyz", "rpy"), ())
