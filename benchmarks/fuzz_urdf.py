@@ -1,10 +1,11 @@
 """Damaged URDF files by the hundred thousand: `make fuzz`.
 
-A mutant either raises ModelError, or loads into a model that passes the validator below, takes ten finite steps of
-dynamics and comes back from a file to the last bit. Anything else is a failure: another exception, a number that is not
-finite, more than two seconds, memory that grows. Only where the user was warned of a body that cannot exist, and took
-it as it is by `policy="warn"`, may dynamics refuse a step; those are counted apart. Every mutant follows from the seed
-and its number, so that one can be had again: `python benchmarks/fuzz_urdf.py --only 12345`.
+A mutant either raises ModelError, or loads by default into a model that passes the validator below, takes ten finite
+steps of dynamics and comes back from a file to the last bit. Anything else is a failure: another exception, a number
+that is not finite, more than two seconds, memory that grows. Only where the user was warned that something is wrong may
+dynamics refuse a step; those are counted apart. What loads by default loads with `policy="repair"`, and what is
+repaired, in memory or in the file, loads with `policy="strict"`; what is refused is refused by all three. Every mutant
+follows from the seed and its number, so that one can be had again: `python benchmarks/fuzz_urdf.py --only 12345`.
 """
 
 from __future__ import annotations
@@ -469,8 +470,8 @@ def mutant(seed: int, number: int) -> tuple[bytes, dict[str, Any], list[str]]:
         (change_bytes,) = rng.choices(list(BYTES), list(BYTES.values()))
         data = change_bytes(data, rng)
         done.append(change_bytes.__name__)
-    base, policy = rng.choice(("fixed", "fixed", "free")), rng.choice(("strict", "repair", "repair", "warn"))
-    return data, {"base": base, "policy": policy}, done
+    base, also = rng.choice(("fixed", "fixed", "free")), rng.choice(("strict", "repair", "repair", "fixed file", ""))
+    return data, {"base": base, "also": also}, done
 
 
 # ---- what must hold
@@ -578,32 +579,31 @@ def refuses(model: fw.Model) -> bool:
 
 
 def in_order(data: bytes, base: str) -> bool:
-    """Loads without a warning."""
+    """Loads although nothing may be wrong."""
     try:
-        fw.loads(data, base=base)
+        fw.loads(data, base=base, policy="strict")
     except fw.ModelError:
         return False
     return True
 
 
-def stepped(model: fw.Model, data: bytes, options: dict[str, Any]) -> str:
+def stepped(model: fw.Model, data: bytes, base: str, policy: str = "warn") -> str:
     """Takes ten finite steps; must, unless it was loaded against a warning."""
     reason = steps(model)
     if not reason:
         return "loaded and stepped"
-    if options["policy"] != "warn" or in_order(data, options["base"]):
+    if policy != "warn" or in_order(data, base):
         raise Failure(f"is in order, but dynamics is not: {reason}")
     if not refuses(model):
         raise Failure(f"a step is not finite and says nothing: {reason}")
     return "loaded against a warning, steps refused"
 
 
-def comes_back(model: fw.Model, options: dict[str, Any], path: Path) -> None:
+def comes_back(model: fw.Model, base: str, policy: str, path: Path) -> None:
     """Saved and loaded it is the same; what was repaired passes strict then."""
     fw.save_urdf(model, path)
-    policy = "strict" if options["policy"] == "repair" else options["policy"]
     try:
-        other = fw.load(path, base=options["base"], policy=policy)
+        other = fw.load(path, base=base, policy=policy)
     except fw.ModelError as error:
         raise Failure(f"does not load when it is saved: {error}") from None
     parts = ("name", "names", "fingerprint", "geometry", "contact_points", "parts")
@@ -612,26 +612,68 @@ def comes_back(model: fw.Model, options: dict[str, Any], path: Path) -> None:
         raise Failure("is another model when it is saved and loaded")
 
 
+def loaded_by(data: bytes, base: str, policy: str) -> fw.Model | None:
+    """With another policy; None if it is refused."""
+    try:
+        return fw.loads(data, base=base, policy=policy)
+    except fw.ModelError:
+        return None
+
+
+def other_ways(model: fw.Model | None, data: bytes, base: str, also: str, path: Path) -> None:
+    """What else must hold of a mutant that loads by default as this model, or not at all."""
+    if also == "strict":
+        strict = loaded_by(data, base, "strict")
+        if strict is not None:
+            validate(strict, "strict")
+            if model is None or strict.fingerprint != model.fingerprint:
+                raise Failure("loads strictly, and by default as another or not at all")
+    elif also == "repair":
+        repaired = loaded_by(data, base, "repair")
+        if (repaired is None) != (model is None):
+            raise Failure("is repaired and not loaded by default, or the other way round")
+        if repaired is not None:
+            validate(repaired, "repair")
+            comes_back(repaired, base, "strict", path)
+            stepped(repaired, data, base, "repair")
+    elif also and model is not None:
+        path.write_bytes(data)
+        text, _ = fw.io.repaired_urdf(path, base=base)
+        repaired = fw.load(path, base=base, policy="repair")
+        strict = loaded_by(text.encode(), base, "strict")
+        if strict is None:
+            raise Failure("a repaired file does not load strictly")
+        if strict.fingerprint != repaired.fingerprint:
+            raise Failure("a repaired file is another robot")
+
+
 def outcome(data: bytes, options: dict[str, Any], number: int, path: Path) -> tuple[str, str, float]:
-    """What became of a mutant, the message if it was refused, and the time its steps took. Failure or another exception
-    if it failed."""
+    """What became of a mutant, the message if it was refused, and the time its steps and the other ways took. Failure
+    or another exception if it failed."""
+    base, also = options["base"], options["also"]
     try:
         if number % 10:
-            model = fw.loads(data, **options)
+            model = fw.loads(data, base=base)
         else:
             path.write_bytes(data)
-            model = fw.load(path, **options)
+            model = fw.load(path, base=base)
     except fw.ModelError as error:
-        if number % 10 == 0 and not [f for f in fw.lint(path, base=options["base"]) if f.level in ("error", "wrong")]:
+        if number % 10 == 0 and not [f for f in fw.lint(path, base=base) if f.level == "error"]:
             return "refused, and lint finds nothing", str(error), 0.0
-        return ("refused" if error.line else "refused without a line"), str(error), 0.0
-    if number % 10 == 0 and [f for f in fw.lint(path, base=options["base"]) if f.level == "error"]:
-        raise Failure("loads, though lint finds an error")
-    validate(model, options["policy"])
-    if number % 3 == 0 or options["policy"] == "repair":
-        comes_back(model, options, path)
+        start = time.process_time()
+        other_ways(None, data, base, also, path)
+        result = "refused" if error.line else "refused without a line"
+        return result, str(error), time.process_time() - start
+    if number % 10 == 0:
+        findings = fw.lint(path, base=base)
+        if [f for f in findings if f.level == "error"] or len(str(findings).splitlines()) > 40:
+            raise Failure("loads, though lint finds an error, or more than a screen")
+    validate(model, "warn")
+    if number % 3 == 0:
+        comes_back(model, base, "warn", path)
     start = time.process_time()
-    result = stepped(model, data, options)
+    result = stepped(model, data, base)
+    other_ways(model, data, base, also, path)
     return result, "", time.process_time() - start
 
 

@@ -35,5 +35,5 @@ def expanded(path: str) -> bytes:
         return str(xacro.process_file(path).toprettyxml(indent="  ")).encode()
     except Exception as error:  # whatever the package, or an expression of the file, raises
         text = " ".join(str(error).split())
-        fix = f"with arguments, expand it yourself: xacro robot.xacro name:=value > robot.urdf"
+        fix = "with ROS around it, or arguments, expand it yourself: xacro robot.xacro name:=value > robot.urdf"
         raise ModelError(f"xacro cannot expand it: {type(error).__name__}: {text}; {fix}", file=path) from error
