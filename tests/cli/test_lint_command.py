@@ -18,8 +18,7 @@ from peers.public_urdf import FOLDER, NO_TREE, TREES, needs_data
 
 SCREEN = 40
 MASSLESS = "".join(
-    f'  <link name="l{k}"/>\n  <joint name="j{k}" type="continuous"><parent link="{"base" if k == 0 else f"l{k - 1}"}"/>'
-    f'<child link="l{k}"/></joint>\n'
+    f'  <link name="l{k}"/>\n  <joint name="j{k}" type="continuous"><parent link="base"/><child link="l{k}"/></joint>\n'
     for k in range(20)
 )
 BAD = f"""<robot name="r">
@@ -53,7 +52,7 @@ def test_groups_come_worst_first_with_a_summary(bad: Path) -> None:
     assert lines[0] == f"{bad}: 24 wrong, 1 note"
     assert lines[1].startswith("wrong   no-mass: 20 × moving bodies without mass: l0, l1, l2 and 17 more; give it an")
     assert lines[6] == "    … 16 more"
-    assert lines[7].startswith("wrong   triangle: line 45: <link \"arm\"> <inertial>: its principal moments")
+    assert lines[7].startswith('wrong   triangle: line 45: <link "arm"> <inertial>: its principal moments')
     assert lines[8].startswith("wrong   limit-order: line 50: ")
     assert lines[9].startswith("wrong   negative: 2 × ")
     assert lines[12] == 'note    unused-element: line 52: <robot "r"> <gazebo>: is not used'

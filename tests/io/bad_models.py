@@ -420,7 +420,11 @@ JOINTS = [
         but('velocity="3"', 'velocity="-3"'),
         'FILE:9: <joint "hinge"> <limit>: velocity: expected 0 or more, got -3',
     ),
-    Bad("two limits", in_joint('<limit lower="-2" upper="2"/>'), 'FILE:10: <joint "hinge">: <limit> is there twice; keep one'),
+    Bad(
+        "two limits",
+        in_joint('<limit lower="-2" upper="2"/>'),
+        'FILE:10: <joint "hinge">: <limit> is there twice; keep one',
+    ),
     Bad(
         "negative damping",
         in_joint('<dynamics damping="-1"/>'),
@@ -592,7 +596,7 @@ NUMBERS = [
     Bad(
         "numbers with commas between",
         in_joint('<origin xyz="0, 1, 2"/>'),
-        'FILE:10: <joint "hinge"> <origin>: xyz: \'0,\' is not a number; write digits like -1.5e-3',
+        "FILE:10: <joint \"hinge\"> <origin>: xyz: '0,' is not a number; write digits like -1.5e-3",
     ),
     Bad(
         "numbers with semicolons between",
@@ -771,8 +775,8 @@ XML = [
     Bad(
         "xacro",
         but('"r">', '"r" xmlns:xacro="http://www.ros.org/wiki/xacro">\n  <xacro:property name="m" value="1"/>'),
-        'FILE:2: <xacro:property>: is not expanded: part of the robot may be missing; expand the xacro '
-'file first: xacro robot.xacro > robot.urdf',
+        "FILE:2: <xacro:property>: is not expanded: part of the robot may be missing; expand the xacro "
+        "file first: xacro robot.xacro > robot.urdf",
     ),
     Bad("empty", "", "FILE: the file is empty; expected a URDF document"),
     Bad("only spaces", " \n\t\n", "FILE: the file is empty; expected a URDF document"),
@@ -829,8 +833,7 @@ DANGER = [
     Bad(
         "an entity that is not defined",
         but('<link name="base"/>', '<link name="&base;"/>'),
-        'FILE:2: not well-formed XML: undefined entity (column 3) (and 1 more: `featherweight lint` '
-'lists all)',
+        "FILE:2: not well-formed XML: undefined entity (column 3) (and 1 more: `featherweight lint` lists all)",
     ),
     Bad(
         "unknown encoding",
@@ -850,8 +853,8 @@ DANGER = [
     Bad(
         "bytes of another encoding",
         but('<link name="base"/>', '<link name="b\xe4se"/>').encode("latin-1"),
-        'FILE:2: not well-formed XML: a character that is not UTF-8 (column 16) (and 1 more: '
-'`featherweight lint` lists all)',
+        "FILE:2: not well-formed XML: a character that is not UTF-8 (column 16) (and 1 more: "
+        "`featherweight lint` lists all)",
     ),
     Bad(
         "UTF-16 by name only",

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from bad_models import BODIES, GOOD, INERTIAL, but, in_joint, inertia, joint, link, mass, more
+from bad_models import BODIES, GOOD, INERTIAL, but, in_joint, inertia, joint, link, more
 
 import featherweight as fw
 from featherweight import ModelError

@@ -81,7 +81,7 @@ def test_all_files_are_here():
 
 @pytest.mark.parametrize("path", PINOCCHIO_REFUSES)
 def test_pinocchio_refuses_the_others(path):
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"does not contain a valid URDF|min_effort"):
         theirs_of(path, "fixed")
 
 
@@ -129,19 +129,26 @@ def test_forward_dynamics_is_theirs_or_refused_with_the_name_of_a_body(path, bas
     ours, theirs = ours_of(path, base), theirs_of(path, base)
     same = Same(ours, theirs)
     for q, v, a in states(ours):
-        M, tau = scaled(same.mass_matrix(q)), same.inverse_dynamics(q, v, a)
-        least = np.linalg.eigvalsh(M)[0] if len(M) else 1.0
-        try:
-            with fw.interpret():
-                found = fw.forward_dynamics(ours, q, v, tau)
-        except ValueError as error:
-            refused = re.search(r"the mass matrix is (?:singular|not positive definite): body '(.+?)' has", str(error))
+        M, tau = same.mass_matrix(q), same.inverse_dynamics(q, v, a)
+        least = np.linalg.eigvalsh(scaled(M))[0] if len(M) else 1.0
+        found = accelerations(ours, q, v, tau)
+        if isinstance(found, str):
+            refused = re.search(r"the mass matrix is (?:singular|not positive definite): body '(.+?)' has", found)
             assert refused
             assert refused[1] in ours.impossible
-            assert 'policy="repair"' in str(error)
+            assert 'policy="repair"' in found
             assert least < 1e-11
         else:
             assert least > 1e-13
-            root = np.sqrt(np.diag(same.mass_matrix(q)))
+            root = np.sqrt(np.diag(M))
             size = max(np.abs(root * a).max(initial=0.0), np.abs(tau / root).max(initial=0.0))
             assert np.abs(root * (found - a)).max(initial=0.0) <= 1e-12 * size / least
+
+
+def accelerations(model, q, v, tau):
+    """Or why there are none."""
+    try:
+        with fw.interpret():
+            return fw.forward_dynamics(model, q, v, tau)
+    except ValueError as error:
+        return str(error)

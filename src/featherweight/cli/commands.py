@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-import featherweight as fw
 from featherweight.cli import demo, lint, report, simulate, view
-from featherweight.cli.app import AsJson, Base, ModelArgument, Roots, app, err, fail, model_named, out, told_in_one_line
+from featherweight.cli.app import AsJson, Base, ModelArgument, Roots, app, err, model_named, out, told_in_one_line
 from featherweight.model import Model
 
 MOST_NOTES = 12  # lines of `info` about what was merged, or not used

@@ -14,7 +14,8 @@ import typer
 from rich.markup import escape as escape_markup
 
 import featherweight as fw
-from featherweight.cli.commands import AsJson, ModelArgument, app, err, fail, model_named, out, told_in_one_line
+from featherweight.cli.app import fail
+from featherweight.cli.commands import AsJson, ModelArgument, app, err, model_named, out, told_in_one_line
 from featherweight.endings import check_ending
 from featherweight.model import Model
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from featherweight.compiler import uncollected
 from featherweight.errors import ModelError
-from featherweight.io.bodies import SpanningTree
 from featherweight.io import check as checks
+from featherweight.io.bodies import SpanningTree
 from featherweight.io.check import check_physics, check_structure, check_unused
 from featherweight.io.contact_points import contact_points, new_name
 from featherweight.io.findings import LEVELS, Finding, Report

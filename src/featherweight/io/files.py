@@ -220,6 +220,12 @@ def _model(data: bytes, label: str | None, file: str | None, options: Options, r
     return model_of(_read(data, label, file, options.base, roots), options)
 
 
+def _line(change: str) -> int:
+    """The line that a change is about: it begins with that."""
+    found = re.match(r"line (\d+)", change)
+    return int(found[1]) if found else 0
+
+
 def _repaired(data: bytes, label: str, file: str, base: str, roots: Any) -> tuple[str, list[str]]:
     report, folders = Report(), allowed_folders(roots, file)
     document = read_document(as_utf8(data, label), label, places=True)
@@ -232,4 +238,4 @@ def _repaired(data: bytes, label: str, file: str, base: str, roots: Any) -> tupl
     outside = checked.meshes.refused
     description, _, changes = repair(checked.description, checked.tree, base, outside)
     text = urdf.patched(document, checked.description, description, outside)
-    return text, sorted([*read, *changes], key=lambda change: int(re.search(r"\d+", f"{change} 0")[0]))  # by line
+    return text, sorted([*read, *changes], key=_line)

@@ -122,7 +122,11 @@ def counts(findings: Sequence[Finding]) -> str:
     """How many there are of each level."""
     words = {"error": "errors", "wrong": "wrong", "warning": "warnings", "note": "notes"}
     own = Counter(finding.level for finding in findings)
-    told = [f"{own[level]} {word if own[level] > 1 else word.removesuffix('s')}" for level, word in words.items() if own[level]]
+    told = [
+        f"{own[level]} {word if own[level] > 1 else word.removesuffix('s')}"
+        for level, word in words.items()
+        if own[level]
+    ]
     return ", ".join(told) or "nothing to say"
 
 
@@ -212,7 +216,7 @@ def warning(findings: Sequence[Finding], file: str | None) -> str:
     if len(wrong) > GROUPS:
         lines.append(f"  … and {sum(len(group.findings) for group in wrong[GROUPS:])} of other kinds")
     if any(group.kind in DYNAMICS for group in wrong):
-        lines.append("kinematics, inverse dynamics and the mass matrix work; what divides by the mass matrix may refuse")
+        lines.append("kinematics, inverse dynamics and the mass matrix work; what divides by that may refuse")
     lint = f"`featherweight lint {file}` lists all" if file else "fw.lint of a file lists all"
     lines.append(f'{lint}; policy="repair" changes it, policy="strict" refuses it')
     return printable("\n".join(lines), keep="\n")

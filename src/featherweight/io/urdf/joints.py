@@ -27,14 +27,14 @@ def read_joint(element: Element, file: str | None, motors: dict[str, Motor], rep
         fix = f"expected one of {', '.join(TYPES)}"
         report.error(element.line, where, f"type {short(kind)!r} is unknown", fix, kind="joint-type")
     parts = report.parts(element, where, ("name", "type"), PARTS)
-    ends = [_end(element, parts.get(tag), tag, where, report) for tag in ("parent", "child")]
+    parent, child = (_end(element, parts.get(tag), tag, where, report) for tag in ("parent", "child"))
     origin = read_origin(parts.get("origin"), where, report)
     if kind == "fixed":
         _note_unused(parts, where, report)
-        return LinkJoint(name, kind, *ends, origin, motor=motors.get(name), source=source)
+        return LinkJoint(name, kind, parent, child, origin, motor=motors.get(name), source=source)
     damping, friction = _dynamics(parts.get("dynamics"), where, report)
     return LinkJoint(
-        name, kind, *ends, origin,
+        name, kind, parent, child, origin,
         _axis(parts.get("axis"), where, kind, report),
         _limit(element, parts.get("limit"), where, kind, report),
         damping, friction,

@@ -85,9 +85,7 @@ def _bounded(root: Element, file: str | None) -> None:
     links, joints = root.all("link"), root.all("joint")
     shapes = sum([e.tag in ("visual", "collision") for link in links for e in link.children])
     if len(links) + len(joints) + shapes > MOST:
-        message = (
-            f"the robot has {len(links)} links, {len(joints)} joints and {shapes} shapes; at most {MOST} are read"
-        )
+        message = f"the robot has {len(links)} links, {len(joints)} joints and {shapes} shapes; at most {MOST} are read"
         raise ModelError(message, file=file, line=root.line)
 
 
