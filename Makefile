@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper experiments equations waiting fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper experiments equations waiting load fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -70,6 +70,9 @@ experiments: $(VENV)/.dev  ## the variational integrator: energy, iterations, ti
 
 equations: $(VENV)/.dev  ## equations of motion against sympy.physics.mechanics; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/derive.py
+
+load: $(VENV)/.dev  ## how long real URDF files take to load; raw data in benchmarks/results/
+	$(BIN)/python benchmarks/load.py
 
 fuzz: $(VENV)/.dev  ## 100 000 damaged URDF files; counts in benchmarks/results/
 	$(BIN)/python benchmarks/fuzz_urdf.py

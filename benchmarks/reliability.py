@@ -28,6 +28,11 @@ def time_bombs(result: dict[str, Any]) -> Row | None:
     return ["the largest URDF files that are read, made to take long", f"slowest {slowest:.2g} s", "`make time-bombs`"]
 
 
+def load(result: dict[str, Any]) -> Row | None:
+    median = f"median {result['median_milliseconds']['all']:.2g} ms, at most {result['largest_milliseconds']:.2g} ms"
+    return [f"{_many(result['count'])} real URDF files, loaded", median, "`make load`"]
+
+
 def soak(result: dict[str, Any]) -> Row | None:
     counts, moved = result["counts"], result["moved_after_two_minutes"]
     what = (
@@ -61,7 +66,8 @@ def misuse(result: dict[str, Any]) -> Row | None:
 
 
 KINDS: dict[str, Callable[[dict[str, Any]], Row | None]] = {
-    "misuse": misuse, "fuzz": fuzz, "time-bombs": time_bombs, "soak": soak, "memory": memory, "mutants": mutants,
+    "misuse": misuse, "fuzz": fuzz, "time-bombs": time_bombs, "load": load, "soak": soak, "memory": memory,
+    "mutants": mutants,
 }  # fmt: skip
 
 
