@@ -28,6 +28,7 @@ HUNG = 60  # seconds of waiting for one
 WAYS = ("strict", "repair", "warn", "lint")
 MEGABYTE = 1_000_000
 LINK = '<link name="%s"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>'
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 BOX = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
 
 
@@ -136,6 +137,12 @@ def _materials(n: int) -> str:
     return '<link name="a"/>' + "".join(map(one.format, range(n)))
 
 
+def _inertials(n: int) -> str:
+    """One link with many, no two alike."""
+    one = '<inertial><mass value="{0}"/><inertia ixx="{0}" iyy="{0}" izz="{0}"/></inertial>'
+    return f'<link name="a">{"".join(one.format(i + 1) for i in range(n))}</link>'
+
+
 # kind: text of a size, and the largest size below the caps
 KINDS: dict[str, tuple[Callable[[int], str], int]] = {
     "attributes": (_attributes, 199_000),
@@ -174,6 +181,13 @@ KINDS: dict[str, tuple[Callable[[int], str], int]] = {
     "text": (lambda n: '<link name="a"/>' + "x" * n, 19 * MEGABYTE),
     "pieces of text": (lambda n: '<link name="a"/>' + "<![CDATA[x]]>" * n, 1_400_000),
     "comments": (lambda n: '<link name="a"/>' + "<!--x-->" * n, 2_300_000),
+    "hyphens in comments": (lambda n: '<link name="a"/>' + "<!-- -- -->" * n, 180_000),
+    "lone signs": (lambda n: '<link name="a"/>' + "& " * n, 990_000),
+    "lone signs in values": (lambda n: f'<link name="a"><x y="{"& < " * n}"/></link>', 490_000),
+    "lone signs, too many": (lambda n: '<link name="a"/>' + "& " * n, 9 * MEGABYTE),
+    "inertials": (_inertials, 49_000),
+    "inertials alike": (lambda n: (LINK % "a").replace("</link>", "") + INERTIAL * n + "</link>", 39_000),
+    "xacro": (lambda n: '<link name="a"/>' + "<xacro:x/>" * n, 190_000),
     "digits": (lambda n: (LINK % "a").replace('value="1"', f'value="{"1" * n}"'), 19 * MEGABYTE),
     "digits of an exponent": (lambda n: (LINK % "a").replace('value="1"', f'value="1e-{"9" * n}"'), 19 * MEGABYTE),
     "numbers": (lambda n: (LINK % "a").replace("<mass", f'<origin xyz="{"1 " * n}"/><mass'), 9 * MEGABYTE),

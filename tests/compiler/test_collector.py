@@ -15,7 +15,7 @@ from featherweight.compiler.native import library
 from featherweight.compiler.native.library import Library
 from featherweight.compiler.native.pages import PAGE
 from featherweight.compiler.native.target import host
-from featherweight.io.xml import parse
+from featherweight.io.xml import read_document
 
 
 @pytest.fixture(params=[True, False], ids=["on", "off"])
@@ -76,7 +76,8 @@ def test_it_goes_on_when_the_last_of_two_threads_is_done(collects: bool) -> None
 def test_it_rests_while_a_file_is_read(collects: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
     reader = sys.modules["featherweight.io.urdf.read"]
-    monkeypatch.setattr(reader, "parse", lambda *given: (seen.append(gc.isenabled()), parse(*given))[1])
+    read = read_document
+    monkeypatch.setattr(reader, "read_document", lambda *given: (seen.append(gc.isenabled()), read(*given))[1])
     fw.loads('<robot name="r"><link name="a"/></robot>')
     assert seen == [False]
     with pytest.raises(fw.ModelError):

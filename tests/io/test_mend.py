@@ -32,6 +32,15 @@ BROKEN = {
 }
 
 
+@pytest.mark.parametrize("encoding", ["gb2312", "windows-1252", "klingon"])
+def test_an_encoding_that_is_not_known_is_taken_as_utf_8(encoding):
+    data = f'<?xml version="1.0" encoding="{encoding}"?>\n{GOOD}'.encode()
+    with pytest.warns(UserWarning, match=f"line 1: the encoding '{encoding}' cannot be read.*: read as it is meant"):
+        assert fw.loads(data).fingerprint == fw.loads(GOOD).fingerprint
+    with pytest.raises(fw.ModelError, match=f"the encoding '{encoding}' cannot be read"):
+        fw.loads(data, policy="strict")
+
+
 def data_of(text):
     return text if isinstance(text, bytes) else text.encode()
 
@@ -73,8 +82,8 @@ def test_signs_stand_for_themselves():
 def test_a_document_in_another_encoding_becomes_one_in_utf_8():
     for encoding, name in (("utf-16", "utf-16"), ("latin-1", "iso-8859-1")):
         text = f"<?xml version='1.0' encoding='{name}'?><robot name='é'/>"
-        assert as_utf8(text.encode(encoding), None).decode() == text.replace(name, "utf-8")
-    assert as_utf8(GOOD.encode(), None) == GOOD.encode()
+        assert as_utf8(text.encode(encoding)).decode() == text.replace(name, "utf-8")
+    assert as_utf8(GOOD.encode()) == GOOD.encode()
 
 
 @pytest.mark.parametrize("unit", ["<!--", '<a b="', "<a ", "&", "<![CDATA[", "<?x ", "<!-- -- -->", "'", '<a b="\'" '])

@@ -228,7 +228,7 @@ def _line(change: str) -> int:
 
 def _repaired(data: bytes, label: str, file: str, base: str, roots: Any) -> tuple[str, list[str]]:
     report, folders = Report(), allowed_folders(roots, file)
-    document = read_document(as_utf8(data, label), label, places=True)
+    document = read_document(as_utf8(data), label, places=True)
     description = urdf.described(document, label, report)
     read = [finding.note for finding in report.findings if finding.level == "wrong"]  # otherwise than it is written
     checked = _checked(description, base, folders, report)

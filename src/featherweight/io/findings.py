@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
@@ -18,9 +19,15 @@ LEVELS = ("error", "wrong", "warning", "note")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _SPACE = " \t\r\n"  # of XML: no other
 _SPACES = re.compile(r"[ \t\r\n]+")
-_SEVERAL = re.compile(rf"[{_SPACE}]*{_NUMBER.pattern}(?:[{_SPACE}]+{_NUMBER.pattern})*[{_SPACE}]*", re.ASCII)
 MOST_HINTS = 10  # similar names are looked for so often, not more: it takes time
 XACRO = "expand the xacro file first: xacro robot.xacro > robot.urdf"
+
+
+@functools.cache
+def _exactly(n: int) -> re.Pattern[str]:
+    """n numbers, and no more: a text may have millions."""
+    space, number = f"[{_SPACE}]", _NUMBER.pattern
+    return re.compile(rf"{space}*{number}(?:{space}+{number}){{{n - 1}}}{space}*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -117,7 +124,7 @@ class Report:
         if text is None and default is not None:
             return default
         known = self._values.get(text)
-        if known is None and text is not None and _SEVERAL.fullmatch(text):
+        if known is None and text is not None and _exactly(n).fullmatch(text):
             values = tuple(map(float, text.split()))
             known = self._values[text] = values, max(map(abs, values))
         if known is not None and len(known[0]) == n and known[1] <= most:  # as a rule

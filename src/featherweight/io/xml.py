@@ -15,6 +15,7 @@ from featherweight.errors import ModelError
 from featherweight.io.mend import mended
 
 MOST_BYTES = 20_000_000
+MOST_MENDED = 2_000_000  # bytes of a document that is not well-formed
 MOST_ELEMENTS = 200_000
 MOST_ATTRIBUTES = 200_000  # counted by "=", before anything is parsed: very many in one tag take seconds
 MOST_DEPTH = 64
@@ -57,18 +58,22 @@ class Document:
         self.data, self.root, self.wrong = data, root, wrong
 
 
-def _encoding(data: bytes, file: str | None) -> str | None:
+class _UnknownEncodingError(Exception):
+    """A document says that it is in an encoding that is not read."""
+
+
+def _encoding(data: bytes) -> str | None:
     """The encoding of a document that names one, if it is one of XML's own; others would have to be looked up."""
     declared = re.match(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)[\"']", data[:1000])
     if declared is None:
         return None
-    return _known(declared[1].decode("ascii", "replace"), file)
+    return _known(declared[1].decode("ascii", "replace"))
 
 
-def _known(name: str, file: str | None) -> str | None:
+def _known(name: str) -> str | None:
     if name.lower() not in ENCODINGS:
         expected = "UTF-8, UTF-16, ISO-8859-1 or US-ASCII"
-        raise ModelError(f"the encoding {name[:40]!r} cannot be read; expected {expected}", file=file, line=1)
+        raise _UnknownEncodingError(f"the encoding {name[:40]!r} cannot be read; expected {expected}")
     return ENCODINGS[name.lower()]
 
 
@@ -80,9 +85,12 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def as_utf8(data: bytes, file: str | None) -> bytes:
+def as_utf8(data: bytes) -> bytes:
     """The same document in UTF-8, also by its own word, if it is in another encoding of XML."""
-    encoding = _encoding(data, file)
+    try:
+        encoding = _encoding(data)
+    except _UnknownEncodingError:
+        return data
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     if encoding in (None, "UTF-8"):
@@ -109,24 +117,27 @@ def read_document(data: bytes, file: str | None, places: bool = False) -> Docume
         raise ModelError(f"the document has more than {MOST_ATTRIBUTES} attributes, or other signs '='", file=file)
     if not data.strip():
         raise ModelError("the file is empty; expected a URDF document", file=file)
-    encoding = _encoding(data, file)
     roots: list[Element] = []
+    encoding = None
     try:
+        encoding = _encoding(data)
         _elements(data, encoding, file, roots, places)
         return Document(data, roots[0])
+    except _UnknownEncodingError as error:
+        line, message = 1, str(error)
     except expat.ExpatError as error:
-        message, instead = _told(error, data), f"what follows </{roots[0].tag[:40]}> is left out" if roots else ""
-        if error.code != JUNK:  # then the first element is whole
-            other, instead = mended(data, encoding)
-            try:
-                roots.clear()
-                _elements(other, "UTF-8", file, roots, places)
-            except (expat.ExpatError, ModelError):
-                raise ModelError(message, file=file, line=error.lineno) from None
-            data = other
-        elif places:
-            data = data[: data.index(b">", roots[0].end) + 1] + b"\n"
-        return Document(data, roots[0], (error.lineno, message, instead))
+        line, message = error.lineno, _told(error, data)
+        if error.code == JUNK:  # then the first element is whole
+            if places:
+                data = data[: data.index(b">", roots[0].end) + 1] + b"\n"
+            return Document(data, roots[0], (line, message, f"what follows </{roots[0].tag[:40]}> is left out"))
+    other, instead = mended(data, encoding) if len(data) <= MOST_MENDED else (data, "")
+    try:
+        roots.clear()
+        _elements(other, "UTF-8", file, roots, places)
+    except (expat.ExpatError, _UnknownEncodingError, ModelError):
+        raise ModelError(message, file=file, line=line) from None
+    return Document(other, roots[0], (line, message, instead))
 
 
 def _told(error: expat.ExpatError, data: bytes) -> str:
@@ -181,7 +192,7 @@ def _elements(data: bytes, encoding: str | None, file: str | None, roots: list[E
 
     def declaration(_: str, encoding: str | None, __: int) -> None:
         if encoding is not None:
-            _known(encoding, file)
+            _known(encoding)
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
     parser.XmlDeclHandler = declaration
