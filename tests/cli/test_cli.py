@@ -61,6 +61,7 @@ def test_info_knows_built_in_models(name: str) -> None:
         (("info", "nothing.urdf"), "there is no file 'nothing.urdf'"),
         (("lint", "nothing.urdf"), "there is no file 'nothing.urdf'"),
         (("info", "cartpole", "--base", "flying"), "--base: expected fixed or free, got 'flying'"),
+        (("info", "cartpole", "--policy", "lenient"), "--policy: expected warn, repair, strict, got 'lenient'"),
         (("dance",), "dance"),
         (("info",), "MODEL"),
     ],
@@ -80,6 +81,13 @@ def test_a_bad_file_is_explained_in_one_line(tmp_path: Path) -> None:
     assert len(result.stderr.strip().splitlines()) == 1
     assert "bad.urdf:5" in result.stderr
     assert "parent link 'bse' does not exist; did you mean 'base'?" in result.stderr
+
+
+def test_a_policy_may_be_chosen(bad: str) -> None:
+    assert call("info", bad, "--policy", "repair").stderr == ""
+    strict = call("info", bad, "--policy", "strict")
+    assert strict.returncode == 2
+    assert "triangle inequality" in strict.stderr
 
 
 def test_what_is_wrong_with_a_file_is_told_beside_the_answer(bad: str) -> None:

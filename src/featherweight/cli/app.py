@@ -52,6 +52,8 @@ ModelArgument = Annotated[
 ]
 BASES = ("fixed", "free")
 Base = Annotated[str, typer.Option(help=" or ".join(BASES))]
+POLICIES = ("warn", "repair", "strict")
+Policy = Annotated[str, typer.Option(help=f"{', '.join(POLICIES)}: what to do with what cannot be")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
 Roots = Annotated[list[Path] | None, typer.Option("--root", help="folder where meshes may be, beside the file's own")]
 
@@ -93,6 +95,8 @@ def model_named(name: str, base: str, policy: str = "warn", roots: list[Path] | 
     """A built-in model or one from a file."""
     if base not in BASES:
         raise fail(f"--base: expected {' or '.join(BASES)}, got {base!r}")
+    if policy not in POLICIES:
+        raise fail(f"--policy: expected {', '.join(POLICIES)}, got {policy!r}")
     if name in BUILT_IN and not Path(name).exists():
         return BUILT_IN[name]()
     if not Path(name).exists():

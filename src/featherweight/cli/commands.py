@@ -10,7 +10,18 @@ from rich.table import Table
 from rich.tree import Tree
 
 from featherweight.cli import demo, lint, report, simulate, view
-from featherweight.cli.app import AsJson, Base, ModelArgument, Roots, app, err, model_named, out, told_in_one_line
+from featherweight.cli.app import (
+    AsJson,
+    Base,
+    ModelArgument,
+    Policy,
+    Roots,
+    app,
+    err,
+    model_named,
+    out,
+    told_in_one_line,
+)
 from featherweight.model import Model
 
 MOST_NOTES = 12  # lines of `info` about what was merged, or not used
@@ -25,11 +36,12 @@ app.command()(demo.demo)
 def info(
     model: ModelArgument,
     base: Base = "fixed",
+    policy: Policy = "warn",
     root: Roots = None,
     as_json: AsJson = False,
 ) -> None:
     """Tree, masses, joints with limits, sizes; what was merged or not used."""
-    robot = model_named(model, base, roots=root)
+    robot = model_named(model, base, policy, root)
     if as_json:
         print(json.dumps(report.as_dict(robot), indent=1))
         return

@@ -19,6 +19,7 @@ from featherweight.cli.app import (
     AsJson,
     Base,
     ModelArgument,
+    Policy,
     Roots,
     can_be_written,
     err,
@@ -55,6 +56,7 @@ def simulate(
     height: Annotated[float, typer.Option(help="of the lowest contact point at the start in metres")] = 0.0,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="JOINT=VALUE", help="a joint at the start")] = None,
     base: Base = "free",
+    policy: Policy = "warn",
     root: Roots = None,
     record_every: Annotated[int, typer.Option(help="keep every so many states")] = 1,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="write the trajectory there, as .fw")] = None,
@@ -63,7 +65,7 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
-    robot = model_named(model, base, roots=root)
+    robot = model_named(model, base, policy, root)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
         can_be_written("--output", output, RUN)
         can_be_written("--report", report_to, PAGE)
