@@ -47,6 +47,40 @@ def test_a_bad_model_is_refused_with_its_message(name, tmp_path):
     assert time.process_time() - start < 2
 
 
+# What leaves open which links and joints make the tree, or where the joints are: no policy reads it.
+REFUSED_BY_ALL = """
+    no link, two roots, seven roots, circle, circle beside the root, self-loop, two parents, duplicate link,
+    duplicate joint, dangling parent, dangling child, dangling child far from any, link without a name,
+    link with an empty name, link with a name of spaces, joint without a name, joint with an empty name,
+    joint without a type, unknown joint type, joint type in capitals, joint without a parent, joint without a child,
+    parent without a link, NaN, infinity, minus infinity, too large a number, too far away, underscore, hexadecimal,
+    Arabic digits, decimal comma, a unit, two signs, half an exponent, an expression of xacro, too few numbers,
+    too many numbers, numbers with commas between, numbers with semicolons between, no numbers,
+    a long text for a number, not XML, JSON, truncated, truncated in a tag, mismatched tags, attribute twice,
+    attribute without quotes, wrong outermost element, SDF, MuJoCo's format, empty, only spaces, only a comment,
+    a NUL byte, only NUL bytes, a control character, a ZIP file, document type, billion laughs, external entity,
+    parameter entity, external document type, an entity that is not defined, bytes of another encoding,
+    half a UTF-16 file, too deep, too many elements, too large
+"""
+ALWAYS = {" ".join(name.split()) for name in REFUSED_BY_ALL.split(",")}
+
+
+def test_the_names_of_those_that_are_always_refused_are_names():
+    assert set(BY_NAME) >= ALWAYS
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_whatever_is_a_tree_loads_by_default(name):
+    if name in ALWAYS:
+        for policy in ("warn", "repair"):
+            with pytest.raises(ModelError):
+                fw.loads(BY_NAME[name].data, policy=policy)
+    else:
+        with pytest.warns(UserWarning, match="wrong; the robot is taken all the same"):
+            fw.loads(BY_NAME[name].data)
+        fw.loads(BY_NAME[name].data, policy="repair")
+
+
 @pytest.mark.parametrize("name", BY_NAME)
 def test_the_error_knows_file_line_and_element(name, tmp_path):
     path = tmp_path / "robot.urdf"
