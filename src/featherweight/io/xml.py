@@ -20,6 +20,7 @@ MOST_ELEMENTS = 200_000
 MOST_ATTRIBUTES = 200_000  # counted by "=", before anything is parsed: very many in one tag take seconds
 MOST_DEPTH = 64
 MOST_TEXT = 10_000  # characters of an element that are kept
+PIECE = 1 << 16  # characters of text that come at once
 ENCODINGS = {
     **dict.fromkeys(("utf-8", "utf8"), "UTF-8"),
     **dict.fromkeys(("us-ascii", "ascii"), "US-ASCII"),
@@ -99,20 +100,25 @@ def as_utf8(data: bytes) -> bytes:
     return re.sub(r"(encoding\s*=\s*[\"'])[^\"']*", r"\1utf-8", text, count=1).encode()
 
 
-def parse(data: bytes, file: str | None) -> Element:
-    """The root element of a well-formed document; ModelError with file and line if it is not one, or not harmless."""
-    document = read_document(data, file)
+def parse(data: bytes, file: str | None, *, most_bytes: int = MOST_BYTES, most_text: int = MOST_TEXT) -> Element:
+    """The root element of a well-formed document; ModelError with file and line if it is not one, or not harmless.
+
+    Documents of more than `most_bytes` are refused; of an element's text about `most_text` characters are kept.
+    """
+    document = read_document(data, file, most_bytes=most_bytes, most_text=most_text)
     if document.wrong is not None:
         line, message, _ = document.wrong
         raise ModelError(message, file=file, line=line)
     return document.root
 
 
-def read_document(data: bytes, file: str | None, places: bool = False) -> Document:
+def read_document(
+    data: bytes, file: str | None, places: bool = False, *, most_bytes: int = MOST_BYTES, most_text: int = MOST_TEXT
+) -> Document:
     """The document, mended if it is not well-formed; ModelError if it cannot be, or is not harmless. With `places`, its
     elements know where they begin and end."""
-    if len(data) > MOST_BYTES:
-        raise ModelError(f"the file is too large; at most {MOST_BYTES} bytes are read", file=file)
+    if len(data) > most_bytes:
+        raise ModelError(f"the file is too large; at most {most_bytes} bytes are read", file=file)
     if data.count(b"=") > MOST_ATTRIBUTES:
         raise ModelError(f"the document has more than {MOST_ATTRIBUTES} attributes, or other signs '='", file=file)
     if not data.strip():
@@ -121,7 +127,7 @@ def read_document(data: bytes, file: str | None, places: bool = False) -> Docume
     encoding = None
     try:
         encoding = _encoding(data)
-        _elements(data, encoding, file, roots, places)
+        _elements(data, encoding, file, roots, places, most_text)
         return Document(data, roots[0])
     except _UnknownEncodingError as error:
         line, message = 1, str(error)
@@ -134,7 +140,7 @@ def read_document(data: bytes, file: str | None, places: bool = False) -> Docume
     other, instead = mended(data, encoding) if len(data) <= MOST_MENDED else (data, "")
     try:
         roots.clear()
-        _elements(other, "UTF-8", file, roots, places)
+        _elements(other, "UTF-8", file, roots, places, most_text)
     except (expat.ExpatError, _UnknownEncodingError, ModelError):
         raise ModelError(message, file=file, line=line) from None
     return Document(other, roots[0], (line, message, instead))
@@ -147,10 +153,12 @@ def _told(error: expat.ExpatError, data: bytes) -> str:
     return f"not well-formed XML: {text} (column {error.offset + 1})"
 
 
-def _elements(data: bytes, encoding: str | None, file: str | None, roots: list[Element], places: bool) -> None:
+def _elements(
+    data: bytes, encoding: str | None, file: str | None, roots: list[Element], places: bool, most_text: int
+) -> None:
     """Parse a document into its outermost elements; ExpatError where it is not well-formed."""
     parser = expat.ParserCreate(encoding)
-    parser.buffer_text = True
+    parser.buffer_text, parser.buffer_size = True, PIECE
     outside = Element("", {}, 0)
     outside.children = roots
     stack = [outside]  # of open elements
@@ -187,7 +195,7 @@ def _elements(data: bytes, encoding: str | None, file: str | None, roots: list[E
 
     def characters(text: str) -> None:
         element = stack[-1]
-        if (element.text or not text.isspace()) and len(element.text) < MOST_TEXT:
+        if (element.text or not text.isspace()) and len(element.text) < most_text:
             element.text += text
 
     def declaration(_: str, encoding: str | None, __: int) -> None:

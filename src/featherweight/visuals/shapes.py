@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from featherweight.io.mesh_files import Triangles, triangles_of
 from featherweight.model import Geometry, Model
 from featherweight.spatial import Transform
-from featherweight.visuals.mesh_files import triangles_of
+from featherweight.visuals.palette import painted
+from featherweight.visuals.reduce import reduced
 from featherweight.visuals.solids import Mesh, ball, box, capsule, cylinder
 
 DENSITY = 1500.0  # of what robots are drawn of [kg/m³]
@@ -20,6 +22,7 @@ HUBS = (0.36, 0.42, 0.50)  # colours: of bodies that carry several others,
 LIMBS = ((0.33, 0.60, 0.78), (0.95, 0.58, 0.24))  # of links, in turn,
 FEET = (0.16, 0.17, 0.20)  # of contact points,
 PLAIN = (0.68, 0.70, 0.73)  # and of shapes whose file has none
+FACES = 20_000  # triangles of a robot's meshes that are drawn: pages and browsers without a GPU have to carry them
 
 Color = tuple[float, ...]  # red, green, blue, from 0 to 1
 
@@ -41,33 +44,38 @@ def shapes_of(model: Model) -> list[DrawnShape]:
     if not model.geometry:
         return [shape for i in range(1, model.nb + 1) for shape in _derived(model, i)]
     drawn = [g for g in model.geometry if g.role == "visual"] or list(model.geometry)
-    shapes, missing = _read(drawn)
+    shapes, missing = _read(drawn, FACES)
     if missing:
         names = sorted({g.mesh for g in missing})
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         warnings.warn(f"{model.name}: the mesh {names[0]!r}{more} cannot be shown; simple shapes are", stacklevel=3)
     bare = {g.body for g in missing} - {shape.body for shape in shapes}
-    shapes += _read([g for g in model.geometry if g.role == "collision" and g.body in bare])[0]
+    shapes += _read([g for g in model.geometry if g.role == "collision" and g.body in bare], FACES)[0]
     bare -= {shape.body for shape in shapes} | {0}
     return shapes + [shape for i in sorted(bare) for shape in _derived(model, i)]
 
 
-def _read(geometries: Iterable[Geometry]) -> tuple[list[DrawnShape], list[Geometry]]:
-    """Shapes of a file, and those whose mesh is not to be had."""
-    shapes, missing = [], []
+def _read(geometries: Iterable[Geometry], most: int) -> tuple[list[DrawnShape], list[Geometry]]:
+    """Shapes of a file, with about `most` triangles of meshes; and those whose mesh is not to be had."""
+    shapes, meshes, missing = [], [], []
     for geometry in geometries:
-        mesh = _solid(geometry)
-        if mesh is None:
+        color = tuple(geometry.color[:3]) or PLAIN
+        if geometry.kind != "mesh":
+            shapes.append(DrawnShape(geometry.body, _placed(_solid(geometry), geometry.X), color))
+            continue
+        found = triangles_of(geometry.path) if geometry.path is not None else None
+        if found is None:
             missing.append(geometry)
         else:
-            shapes.append(DrawnShape(geometry.body, _placed(mesh, geometry.X), tuple(geometry.color[:3]) or PLAIN))
+            meshes.append((geometry, color, found.moved(np.diag([*geometry.size, 1.0]))))
+    solids = reduced([solid for *_, solid in meshes], most)
+    for (geometry, color, _), solid in zip(meshes, solids, strict=True):
+        shapes += [DrawnShape(geometry.body, _placed(mesh, geometry.X), own) for mesh, own in _by_color(solid, color)]
     return shapes, missing
 
 
-def _solid(geometry: Geometry) -> Mesh | None:
-    """A shape of a file; None if its mesh is not to be had."""
-    if geometry.kind == "mesh":
-        return _from_file(geometry)
+def _solid(geometry: Geometry) -> Mesh:
+    """A shape of a file that is no mesh."""
     if geometry.kind == "box":
         return box(geometry.size)
     if geometry.kind == "sphere":
@@ -76,15 +84,15 @@ def _solid(geometry: Geometry) -> Mesh | None:
     return cylinder(radius, length) if geometry.kind == "cylinder" else capsule(radius, length)
 
 
-def _from_file(geometry: Geometry) -> Mesh | None:
-    """The triangles of a mesh file that was found when the robot was loaded."""
-    if geometry.path is None:
-        return None
-    mesh = triangles_of(geometry.path)
-    if mesh is None:
-        return None
-    mirrored = np.prod(geometry.size) < 0  # then triangles are to look outward again
-    return Mesh(mesh.vertices * geometry.size, mesh.faces[:, ::-1] if mirrored else mesh.faces)
+def _by_color(solid: Triangles, color: Color) -> Iterator[tuple[Mesh, Color]]:
+    """A mesh for each of its colours; what its own file gives none has that of the robot's file, as RViz has it."""
+    colors = np.where(np.isnan(solid.colors), color, solid.colors)
+    a, b, c = np.moveaxis(solid.vertices[solid.faces], 1, 0)
+    palette, number = painted(colors, np.linalg.norm(np.cross(b - a, c - a), axis=1))
+    for k, own in enumerate(palette):
+        used, faces = np.unique(solid.faces[number == k], return_inverse=True)
+        if len(used):
+            yield Mesh(solid.vertices[used], faces.reshape(-1, 3)), tuple(map(float, own))
 
 
 def _placed(mesh: Mesh, X: Transform) -> Mesh:
