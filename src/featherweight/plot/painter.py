@@ -1,4 +1,4 @@
-"""Robots drawn with Pillow: facets sorted by distance, the far ones first; a floor with a grid and a shadow."""
+"""Robots as pictures, by a depth buffer; around them what Pillow draws: a floor with a grid and a shadow, arrows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from featherweight.extras import needed
 from featherweight.plot.camera import Camera
-from featherweight.plot.facets import Facets, cut, facets_of
+from featherweight.plot.facets import Facets, facets_of
+from featherweight.plot.raster import DepthBuffer
 from featherweight.visuals import DrawnShape, Frames
 from featherweight.visuals.terrain import Terrain
 
@@ -18,7 +19,6 @@ LIGHT = np.array([0.35, -0.45, 0.82]) / np.linalg.norm([0.35, -0.45, 0.82])  # w
 SKY, INK, SHADOW, LINES = (255, 255, 255), (40, 44, 52), (206, 208, 211), (222, 224, 227)
 ARROW = (214, 39, 40)
 FINE = 2  # pixels are painted so many times finer than they are shown
-LONGEST = 1 / 24  # edge of a facet, in picture widths; sorting goes wrong for larger ones
 BYTES = np.array([1, 1 << 8, 1 << 16])  # red, green and blue in one number
 
 
@@ -36,8 +36,7 @@ class Painter:
         self._planes = [surface for surface in ground if surface.plane is not None]
         self._robot = facets_of([(shape.body, shape.mesh, shape.color) for shape in shapes])
         solids = facets_of([(0, surface.mesh, surface.color) for surface in ground if surface.plane is None])
-        whole = Facets(*(np.concatenate(both) for both in zip(solids, self._robot, strict=True)))
-        self._facets = cut(whole, LONGEST * camera.width)
+        self._facets = Facets(*(np.concatenate(both) for both in zip(solids, self._robot, strict=True)))
         self._floor = needed("PIL.Image", "plot", "pictures need").new("RGB", self._size, SKY)
         draw = self._pen(self._floor)
         for plane in self._planes:
@@ -50,25 +49,27 @@ class Painter:
         rotation, position = motion.rotation[frame], motion.position[frame]
         for plane in self._planes:
             self._shadow(draw, plane, rotation, position)
-        self._solids(draw, rotation, position)
+        image = self._solids(image, rotation, position)
+        draw = self._pen(image)
         if newtons is not None:
             _arrows(draw, motion.points[frame], motion.force[frame], camera.width / 4 / newtons, camera, self._size)
         if caption:
             draw.text((16, 12), caption, fill=INK, font=_font(13 * FINE))
         return image.reduce(FINE)
 
-    def _solids(self, draw: Any, rotation: np.ndarray, position: np.ndarray) -> None:
-        """Painter's algorithm: front-facing facets, lit from one side, far ones first."""
+    def _solids(self, image: Any, rotation: np.ndarray, position: np.ndarray) -> Any:
+        """The picture with all facets, lit from one side."""
         corners, normals, colors, body = self._facets
         eye = np.einsum("bji,bj->bi", rotation, self._camera.eye - position)  # in the bodies' frames, as the light is
-        facing = np.einsum("ij,ij->i", normals, eye[body] - corners[:, 0]) > 0
-        corners, normals, colors, body = corners[facing], normals[facing], colors[facing], body[facing]
-        lit = np.clip(np.einsum("ij,ij->i", normals, (LIGHT @ rotation)[body]), 0, 1)
-        light = 0.62 + 0.30 * lit + 0.10 * np.einsum("ij,ij->i", normals, rotation[body, 2])
-        tones = np.clip(255 * colors * light[:, None], 0, 255).astype(int)
+        a, b, c = np.swapaxes(corners, 0, 1)
+        facing = np.einsum("ij,ij->i", np.cross(b - a, c - a), eye[body] - a) > 0
+        corners, normals, colors, body = self._facets.some(facing)
+        lit = np.clip(np.einsum("ikj,ij->ik", normals, (LIGHT @ rotation)[body]), 0, 1)
+        light = 0.62 + 0.30 * lit + 0.10 * np.einsum("ikj,ij->ik", normals, rotation[body, 2])
         local = _seen(self._camera, corners, body, rotation, position)
-        order = np.argsort(-local[..., 2].mean(axis=1))
-        _polygons(draw, self._camera.pixels(local[order], self._size), tones[order] @ BYTES)
+        buffer = DepthBuffer(np.array(image))
+        buffer.paint(self._camera.pixels(local, self._size), local[..., 2], colors, light)
+        return needed("PIL.Image", "plot", "pictures need").fromarray(buffer.picture)
 
     def _shadow(self, draw: Any, plane: Terrain, rotation: np.ndarray, position: np.ndarray) -> None:
         """Shadow of the robot on a plane: its facets that face the light, projected along the light."""
@@ -77,8 +78,9 @@ class Painter:
         slope = LIGHT @ normal
         if slope <= 0.1:
             return
-        corners, normals, _, body = self._robot
-        lit = np.einsum("ij,ij->i", normals, (LIGHT @ rotation)[body]) > 0
+        corners, _, _, body = self._robot
+        a, b, c = np.swapaxes(corners, 0, 1)
+        lit = np.einsum("ij,ij->i", np.cross(b - a, c - a), (LIGHT @ rotation)[body]) > 0
         corners, body = corners[lit], body[lit]
         height = (
             np.einsum("ijk,ik->ij", corners, (normal @ rotation)[body]) + ((position - origin) @ normal)[body, None]
@@ -109,7 +111,7 @@ def _polygons(draw: Any, pixels: np.ndarray, inks: np.ndarray) -> None:
     edge meets two short ones.
     """
     pixels = pixels + np.where(pixels > pixels.mean(axis=1, keepdims=True), 0.75, 0.25)
-    for polygon, ink in zip(pixels.reshape(-1, 8).astype(np.float32), inks.tolist(), strict=True):
+    for polygon, ink in zip(pixels.reshape(-1, 6).astype(np.float32), inks.tolist(), strict=True):
         draw.polygon(polygon, fill=ink)
 
 

@@ -11,9 +11,11 @@ from featherweight.contact import Plane, Surface
 from featherweight.identity import identity
 from featherweight.simulation import Trajectory
 from featherweight.visuals import DrawnShape, Frames, bounds, motion_of, shapes_of
+from featherweight.visuals.shapes import FACES
 from featherweight.visuals.terrain import Terrain, terrain_of
 
 LONGEST = 1.0  # arrow, in robots' sizes
+MOST_FACES = 60_000  # triangles of meshes, of all robots together
 FAINT = 0.004  # arrows below this share of the robot's size are not drawn
 
 
@@ -83,7 +85,7 @@ def layout_of(trajectories: Sequence[Trajectory], labels: Sequence[str], rate: f
     if not trajectories:
         raise ValueError("trajectories: expected one or more, got none")
     motions = [motion_of(one, rate=rate) for one in trajectories]
-    looks = [tuple(shapes_of(motion.model)) for motion in motions]
+    looks = [tuple(shapes_of(motion.model, min(FACES, MOST_FACES // len(motions)))) for motion in motions]
     spans = [bounds(motion, look) for motion, look in zip(motions, looks, strict=True)]
     extents = [high - low for low, high in spans]
     way = max(float(np.median([extent.max() for extent in extents])), 1e-3)

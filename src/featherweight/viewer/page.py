@@ -22,9 +22,9 @@ import numpy as np
 from featherweight.endings import PAGE, check_ending
 from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import Actor, Layout, layout_of
-from featherweight.viewer.scenery import LAMP, chessboard, with_edges
+from featherweight.viewer.scenery import LAMP, chessboard
 from featherweight.viewer.stage import ARROW, COM, DOT, FORCE
-from featherweight.visuals import Mesh, ball, cylinder
+from featherweight.visuals import Mesh, ball, creased, cylinder
 from featherweight.visuals.solids import cone
 
 RATE = 60.0  # frames a second
@@ -85,7 +85,7 @@ def _scene(layout: Layout, numbers: PackedArrays) -> dict[str, Any]:
     pieces += [(g, offset) for actor, offset in zip(layout.actors, offsets, strict=True) for g in actor.ground]
     ground = []
     for piece, offset in pieces:
-        mesh, colors = (with_edges(piece.mesh), piece.color) if piece.plane is None else chessboard(piece)
+        mesh, colors = (creased(piece.mesh), piece.color) if piece.plane is None else chessboard(piece)
         ground.append(_solid(mesh.moved(np.eye(3), offset), colors, numbers, lit=piece.plane is None))
     to_bottom = np.array([0.0, 0.0, 0.5])
     signs = {
@@ -113,7 +113,7 @@ def _robot(actor: Actor, size: float, numbers: PackedArrays) -> dict[str, Any]:
     poses = np.concatenate([np.swapaxes(motion.rotation[:, bodies], -1, -2), position[:, :, None]], axis=2)
     arrows = np.stack([motion.points, actor.tips(size)], axis=2) + actor.offset
     parts = [
-        _solid(with_edges(shape.mesh), shape.color, numbers) | {"body": bodies.index(shape.body)}
+        _solid(creased(shape.mesh), shape.color, numbers) | {"body": bodies.index(shape.body)}
         for shape in actor.shapes
     ]
     return {
@@ -132,16 +132,8 @@ def _solid(mesh: Mesh, color: Any, numbers: PackedArrays, *, lit: bool = True) -
     """Triangles with a colour for all vertices (3,) or one for each (n, 3)."""
     return {
         "vertices": numbers.add(mesh.vertices),
-        "normals": numbers.add(_normals(mesh)),
+        "normals": numbers.add(mesh.normals()),
         "colors": numbers.add(np.broadcast_to(color, mesh.vertices.shape)),
         "faces": numbers.add(mesh.faces, "u4"),
         "lit": lit,
     }
-
-
-def _normals(mesh: Mesh) -> np.ndarray:
-    """At each vertex, the mean of its faces' normals by area (n, 3)."""
-    a, b, c = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
-    normals = np.zeros(mesh.vertices.shape)
-    np.add.at(normals, mesh.faces.ravel(), np.repeat(np.cross(b - a, c - a), 3, axis=0))
-    return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.viewer.unlit import unlit
-from featherweight.visuals import Mesh
+from featherweight.visuals import Mesh, creased
 from featherweight.visuals.terrain import Terrain
 
 UNITS = 20.0  # of viser, in a robot's size
@@ -27,7 +27,7 @@ def add_ground(scene: Any, name: str, pieces: Sequence[Terrain], units: float) -
     """The ground under a name in viser's tree, `units` for each metre; planes are tiled and have no shading."""
     for k, ground in enumerate(pieces):
         if ground.plane is None:
-            add_mesh(scene, f"{name}/{k}", enlarged(with_edges(ground.mesh), units), ground.color, "double")
+            add_mesh(scene, f"{name}/{k}", enlarged(creased(ground.mesh), units), ground.color, "double")
         else:
             board, colors = chessboard(ground)
             scene.add_glb(f"{name}/{k}", unlit(enlarged(board, units), colors))
@@ -58,13 +58,6 @@ def add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: st
 def enlarged(mesh: Mesh, units: float) -> Mesh:
     """From metres to viser's units."""
     return Mesh(units * mesh.vertices, mesh.faces)
-
-
-def with_edges(mesh: Mesh) -> Mesh:
-    """Faces of a mesh that has few, like a box, do not share vertices: so it has edges. What has many is smooth."""
-    if len(mesh.faces) >= 40:
-        return mesh
-    return Mesh(mesh.vertices[mesh.faces.ravel()], np.arange(3 * len(mesh.faces)).reshape(-1, 3))
 
 
 def chessboard(ground: Terrain) -> tuple[Mesh, np.ndarray]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from featherweight.viewer.layout import Actor
-from featherweight.viewer.scenery import UNITS, add_mesh, enlarged, with_edges
-from featherweight.visuals import Frames, Mesh, ball, cylinder
+from featherweight.viewer.scenery import UNITS, add_mesh, enlarged
+from featherweight.visuals import Frames, Mesh, ball, creased, cylinder
 
 FORCE, COM = (214, 39, 40), (240, 196, 25)  # colours
 ARROW, DOT = 0.008, 0.025  # radius of an arrow and of the centre of mass, in robots' sizes
@@ -32,7 +32,7 @@ class Stage:
         }
         parts: dict[tuple[int, Any], list[Mesh]] = defaultdict(list)
         for shape in actor.shapes:
-            parts[shape.body, shape.color].append(enlarged(with_edges(shape.mesh), self._units))
+            parts[shape.body, shape.color].append(enlarged(creased(shape.mesh), self._units))
         for k, ((body, color), meshes) in enumerate(parts.items()):
             add_mesh(scene, f"{name}/bodies/{body}/{k}", Mesh.joined(meshes), color)
         self._forces: Any = None

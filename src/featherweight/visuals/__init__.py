@@ -1,5 +1,6 @@
 """What there is to see of a robot, the ground and a trajectory, as plain arrays: for the viewer and for pictures."""
 
+from featherweight.visuals.creases import creased
 from featherweight.visuals.failure import Failure, good_part
 from featherweight.visuals.motion import Frames, bounds, motion_of
 from featherweight.visuals.shapes import DrawnShape, shapes_of
@@ -14,6 +15,7 @@ __all__ = [
     "ball",
     "bounds",
     "capsule",
+    "creased",
     "cylinder",
     "good_part",
     "motion_of",

@@ -15,19 +15,20 @@ FLAT = 1e-3  # planes of a cell whose moments differ more than this have no comm
 TRIES = 12  # to find the size of the cells
 
 
-def reduced(solids: Sequence[Triangles], most: int) -> list[Triangles]:
-    """The same solids with about `most` triangles together, if they have more.
+def reduced(solids: Sequence[Sequence[Triangles]], most: int) -> list[list[Triangles]]:
+    """The same solids, each in parts, with about `most` triangles together if they have more.
 
     Cells are larger in larger solids, by the square root of their sizes: small ones, like fingers, keep their shape.
     """
-    if sum(len(solid.faces) for solid in solids) <= most:
-        return list(solids)
-    sizes = [float(np.linalg.norm(np.ptp(solid.vertices[solid.faces].reshape(-1, 3), axis=0))) for solid in solids]
-    roots = np.sqrt(np.maximum(sizes, 1e-9))
-    low, high = 0.0, float(np.sqrt(max(sizes)))  # of the factor before the root
+    if sum(len(part.faces) for parts in solids for part in parts) <= most:
+        return [list(parts) for parts in solids]
+    roots = [np.sqrt(max(_size(parts), 1e-9)) for parts in solids]
+    low, high = 0.0, float(max(roots))  # of the factor before the root
     factor = high / 100
     for _ in range(TRIES):
-        count = sum(len(_cells(solid, factor * root)[1]) for solid, root in zip(solids, roots, strict=True))
+        count = sum(
+            len(_cells(part, factor * root)[1]) for parts, root in zip(solids, roots, strict=True) for part in parts
+        )
         if count > most:
             low = factor
         else:
@@ -36,7 +37,14 @@ def reduced(solids: Sequence[Triangles], most: int) -> list[Triangles]:
                 break
         guess = factor * np.sqrt(count / (0.95 * most)) if count else 0.0  # a surface has triangles by its area
         factor = guess if low < guess < high else (low + high) / 2
-    return [clustered(solid, high * root) for solid, root in zip(solids, roots, strict=True)]
+    fewer = [[clustered(part, high * root) for part in parts] for parts, root in zip(solids, roots, strict=True)]
+    return [[part for part in parts if len(part.faces)] for parts in fewer]
+
+
+def _size(parts: Sequence[Triangles]) -> float:
+    """The diagonal of the box around all of them [m]."""
+    vertices = np.concatenate([part.vertices for part in parts])
+    return float(np.linalg.norm(np.ptp(vertices, axis=0)))
 
 
 def clustered(solid: Triangles, cell: float) -> Triangles:
@@ -45,27 +53,45 @@ def clustered(solid: Triangles, cell: float) -> Triangles:
     weight = np.bincount(owner, minlength=count)
     mean = np.stack([np.bincount(owner, x, count) for x in solid.vertices.T], axis=1) / weight[:, None]
 
-    # planes through the triangles at a cell: sum of n nᵀ, and of n nᵀ (p - mean), by area
-    a, b, c = np.moveaxis(solid.vertices[solid.faces], 1, 0)
-    normal = np.cross(b - a, c - a)
-    area = np.linalg.norm(normal, axis=1)
-    normal = normal / np.maximum(area, 1e-300)[:, None]
-    cells = owner[solid.faces]
+    # planes at a cell: of its triangles, and across the edges where the surface ends; sums of n nᵀ and n nᵀ (p - mean)
+    points, normals, ends, sizes = _planes(solid)
     A, y = np.zeros((count, 3, 3)), np.zeros((count, 3))
-    for k in range(3):
-        place = cells[:, k]
-        offset = np.einsum("ij,ij->i", normal, a - mean[place])
+    for place in owner[ends].T:
+        offset = sizes * np.einsum("ij,ij->i", normals, points - mean[place])
         for i in range(3):
-            y[:, i] += np.bincount(place, area * normal[:, i] * offset, count)
+            y[:, i] += np.bincount(place, offset * normals[:, i], count)
             for j in range(3):
-                A[:, i, j] += np.bincount(place, area * normal[:, i] * normal[:, j], count)
+                A[:, i, j] += np.bincount(place, sizes * normals[:, i] * normals[:, j], count)
 
     # the nearest place to the mean where these planes meet, within reach of the cell
     moments, axes = np.linalg.eigh(A)
     inverse = np.where(moments > FLAT * moments[:, -1:], 1.0 / np.maximum(moments, 1e-300), 0.0)
     move = np.einsum("nij,nj,nkj,nk->ni", axes, inverse, axes, y)
     move *= np.minimum(1.0, 0.7 * cell / np.maximum(np.linalg.norm(move, axis=1), 1e-300))[:, None]
-    return Triangles(mean + move, cells[kept], solid.colors[kept])
+    return Triangles(mean + move, owner[solid.faces][kept], solid.colors[kept])
+
+
+def _planes(solid: Triangles) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Planes that a surface is made of: a point (n, 3) and the normal (n, 3) of each, three vertices (n, 3) that it
+    holds, an area (n,)."""
+    corners = solid.vertices[solid.faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(normal, axis=1)
+    normal = normal / np.maximum(area, 1e-300)[:, None]
+    begin, end = solid.faces.ravel(), np.roll(solid.faces, -1, axis=1).ravel()
+    key = np.minimum(begin, end) * len(solid.vertices) + np.maximum(begin, end)
+    _, inverse, times = np.unique(key, return_inverse=True, return_counts=True)
+    rim = np.flatnonzero(times[inverse] == 1)
+    begin, end = begin[rim], end[rim]
+    edge = solid.vertices[end] - solid.vertices[begin]
+    across = np.cross(edge, normal[rim // 3])  # as long as the edge
+    length = np.linalg.norm(across, axis=1)
+    return (
+        np.concatenate([corners[:, 0], solid.vertices[begin]]),
+        np.concatenate([normal, across / np.maximum(length, 1e-300)[:, None]]),
+        np.concatenate([solid.faces, np.stack([begin, end, end], axis=1)]),
+        np.concatenate([area, length**2]),
+    )
 
 
 def _cells(solid: Triangles, cell: float) -> tuple[np.ndarray, np.ndarray, int]:
@@ -73,7 +99,8 @@ def _cells(solid: Triangles, cell: float) -> tuple[np.ndarray, np.ndarray, int]:
 
     What lies in one or two cells goes, and so does a second triangle of the same three that looks the same way.
     """
-    grid = np.floor((solid.vertices - solid.vertices.min(axis=0)) / cell).astype(np.int64)
+    grid = np.floor(solid.vertices / cell).astype(np.int64)  # the same for parts that touch
+    grid -= grid.min(axis=0)
     span = grid.max(axis=0) + 1
     _, owner = np.unique((grid[:, 0] * span[1] + grid[:, 1]) * span[2] + grid[:, 2], return_inverse=True)
     count = int(owner.max()) + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,7 +24,8 @@ HUBS = (0.36, 0.42, 0.50)  # colours: of bodies that carry several others,
 LIMBS = ((0.33, 0.60, 0.78), (0.95, 0.58, 0.24))  # of links, in turn,
 FEET = (0.16, 0.17, 0.20)  # of contact points,
 PLAIN = (0.68, 0.70, 0.73)  # and of shapes whose file has none
-FACES = 20_000  # triangles of a robot's meshes that are drawn: pages and browsers without a GPU have to carry them
+FACES = 30_000  # triangles of a robot's meshes that are drawn: pages and browsers without a GPU have to carry them
+KEPT = 64  # mesh files that are remembered as they are drawn
 
 Color = tuple[float, ...]  # red, green, blue, from 0 to 1
 
@@ -36,21 +39,21 @@ class DrawnShape:
     color: Color
 
 
-def shapes_of(model: Model) -> list[DrawnShape]:
+def shapes_of(model: Model, faces: int = FACES) -> list[DrawnShape]:
     """What there is to see of a robot: its visual shapes; else those it touches with; else ones made up for it.
 
-    A body whose meshes were not found or cannot be read gets the next of these, with a warning.
+    Meshes are reduced to about so many `faces` together. A body whose meshes were not found or cannot be read gets the next of these, with a warning.
     """
     if not model.geometry:
         return [shape for i in range(1, model.nb + 1) for shape in _derived(model, i)]
     drawn = [g for g in model.geometry if g.role == "visual"] or list(model.geometry)
-    shapes, missing = _read(drawn, FACES)
+    shapes, missing = _read(drawn, faces)
     if missing:
         names = sorted({g.mesh for g in missing})
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         warnings.warn(f"{model.name}: the mesh {names[0]!r}{more} cannot be shown; simple shapes are", stacklevel=3)
     bare = {g.body for g in missing} - {shape.body for shape in shapes}
-    shapes += _read([g for g in model.geometry if g.role == "collision" and g.body in bare], FACES)[0]
+    shapes += _read([g for g in model.geometry if g.role == "collision" and g.body in bare], faces)[0]
     bare -= {shape.body for shape in shapes} | {0}
     return shapes + [shape for i in sorted(bare) for shape in _derived(model, i)]
 
@@ -59,19 +62,36 @@ def _read(geometries: Iterable[Geometry], most: int) -> tuple[list[DrawnShape], 
     """Shapes of a file, with about `most` triangles of meshes; and those whose mesh is not to be had."""
     shapes, meshes, missing = [], [], []
     for geometry in geometries:
-        color = tuple(geometry.color[:3]) or PLAIN
         if geometry.kind != "mesh":
+            color = tuple(geometry.color[:3]) or PLAIN
             shapes.append(DrawnShape(geometry.body, _placed(_solid(geometry), geometry.X), color))
             continue
-        found = triangles_of(geometry.path) if geometry.path is not None else None
-        if found is None:
-            missing.append(geometry)
+        parts = [] if geometry.path is None else _parts(geometry.path, most)
+        if parts:
+            meshes.append((geometry, [part.moved(np.diag([*geometry.size, 1.0])) for part in parts]))
         else:
-            meshes.append((geometry, color, found.moved(np.diag([*geometry.size, 1.0]))))
-    solids = reduced([solid for *_, solid in meshes], most)
-    for (geometry, color, _), solid in zip(meshes, solids, strict=True):
-        shapes += [DrawnShape(geometry.body, _placed(mesh, geometry.X), own) for mesh, own in _by_color(solid, color)]
+            missing.append(geometry)
+    solids = reduced([parts for _, parts in meshes], most)
+    for (geometry, _), parts in zip(meshes, solids, strict=True):
+        for part in parts:
+            colored = _by_color(part, tuple(geometry.color[:3]) or PLAIN)
+            shapes += [DrawnShape(geometry.body, _placed(mesh, geometry.X), own) for mesh, own in colored]
     return shapes, missing
+
+
+def _parts(path: str, most: int) -> list[Triangles]:
+    """Of a mesh file, with at most about as many triangles as its robot may have; none if it cannot be read."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return []
+    return _parts_of(path, status.st_mtime_ns, status.st_size, most)
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _parts_of(path: str, changed: int, size: int, most: int) -> list[Triangles]:
+    """The same, remembered until the file has changed."""
+    return reduced([triangles_of(path) or ()], most)[0]
 
 
 def _solid(geometry: Geometry) -> Mesh:

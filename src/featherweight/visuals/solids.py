@@ -17,6 +17,17 @@ class Mesh(NamedTuple):
         """The same somewhere else: x -> R x + p."""
         return Mesh(self.vertices @ np.asarray(rotation).T + position, self.faces)
 
+    def face_normals(self) -> np.ndarray:
+        """Outward, as long as twice the areas (m, 3)."""
+        a, b, c = np.moveaxis(self.vertices[self.faces], 1, 0)
+        return np.cross(b - a, c - a)
+
+    def normals(self) -> np.ndarray:
+        """At each vertex, the mean of its faces' normals by area, of length 1 (n, 3)."""
+        faces, places = np.repeat(self.face_normals(), 3, axis=0), self.faces.ravel()
+        total = np.stack([np.bincount(places, x, len(self.vertices)) for x in faces.T], axis=1)
+        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-300)
+
     @staticmethod
     def joined(meshes: list[Mesh]) -> Mesh:
         """Several as one."""

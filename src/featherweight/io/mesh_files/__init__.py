@@ -5,7 +5,6 @@ Beside the file itself nothing is opened but what it names in its own folder: ma
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable
 
@@ -16,7 +15,7 @@ from featherweight.io.mesh_files.triangles import MOST_FACES, Beside, Triangles,
 
 __all__ = ["KINDS", "Triangles", "triangles_of"]
 
-KINDS: dict[str, Callable[[bytes, Beside], Triangles]] = {
+KINDS: dict[str, Callable[[bytes, Beside], list[Triangles]]] = {
     "stl": stl.read,
     "ply": ply.read,
     "obj": obj.read,
@@ -24,29 +23,20 @@ KINDS: dict[str, Callable[[bytes, Beside], Triangles]] = {
     "glb": gltf.read,
     "gltf": gltf.read,
 }
-KEPT = 16  # files whose triangles are remembered: a robot's limbs share theirs
 
 
-def triangles_of(path: str) -> Triangles | None:
-    """What a mesh file shows; None if it is not one of `KINDS`, too large, or not to be understood."""
+def triangles_of(path: str) -> tuple[Triangles, ...] | None:
+    """What a mesh file shows, a part for each material; None if it is not one of `KINDS`, too large, or unreadable."""
     kind = os.path.splitext(path)[1].lower().removeprefix(".")
     if kind not in KINDS:
         return None
     try:
-        status = os.stat(path)
-        return _read(path, kind, status.st_mtime_ns, status.st_size)
+        parts = [part for part in KINDS[kind](bytes_of(path), Beside(path)) if len(part.faces)]
+        if not 0 < sum(len(part.faces) for part in parts) <= MOST_FACES:
+            return None
+        for vertices, faces, _ in parts:
+            if not np.isfinite(vertices).all() or faces.min() < 0 or faces.max() >= len(vertices):
+                return None
+        return tuple(part.merged() for part in parts)
     except Exception:  # whatever a damaged file makes NumPy or a codec raise
         return None
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _read(path: str, kind: str, changed: int, size: int) -> Triangles:
-    """The triangles of a file, checked; a file that has `changed` is read again."""
-    found = KINDS[kind](bytes_of(path), Beside(path))
-    if not 0 < len(found.faces) <= MOST_FACES or not np.isfinite(found.vertices).all():
-        raise ValueError(f"{path}: expected 1 to {MOST_FACES} triangles with finite corners")
-    if found.faces.min() < 0 or found.faces.max() >= len(found.vertices):
-        raise ValueError(f"{path}: a triangle has a corner that is not there")
-    for array in found:
-        array.setflags(write=False)
-    return found

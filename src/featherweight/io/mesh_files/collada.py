@@ -28,13 +28,12 @@ from featherweight.io.xml import Element, parse
 MOST_NODES = 10_000  # that are shown: a scene may show a node again and again
 
 
-def read(data: bytes, beside: Beside) -> Triangles:
+def read(data: bytes, beside: Beside) -> list[Triangles]:
     """What the first scene shows; all geometries if there is none."""
     if zipfile.is_zipfile(io.BytesIO(data)):
         raise ValueError("an archive")
     document = _Document(parse(data, None, most_bytes=MOST_BYTES, most_text=MOST_BYTES), beside)
-    shown = document.shown()
-    return Triangles.joined(shown).moved(np.diag([*[document.unit] * 3, 1.0]))
+    return [part.moved(np.diag([*[document.unit] * 3, 1.0])) for part in document.shown()]
 
 
 class _Document:

@@ -23,13 +23,13 @@ STRIP, FAN = 5, 6  # modes of primitives; 4, and if none is given: triangles
 MOST_NODES = 100_000
 
 
-def read(data: bytes, beside: Beside) -> Triangles:
+def read(data: bytes, beside: Beside) -> list[Triangles]:
     """What the first scene shows."""
     chunk = b""
     if data[:4] == b"glTF":
         length = struct.unpack_from("<I", data, 12)[0]
         chunk, data = data[28 + length :], data[20 : 20 + length]
-    return Triangles.joined(_Document(json.loads(data), chunk, beside).shown())
+    return list(_Document(json.loads(data), chunk, beside).shown())
 
 
 class _Document:

@@ -13,7 +13,7 @@ MOST_LINE = 10_000  # bytes
 Material = tuple[tuple[float, ...], np.ndarray | None]  # a colour, and a picture
 
 
-def read(data: bytes, beside: Beside) -> Triangles:
+def read(data: bytes, beside: Beside) -> list[Triangles]:
     """Normals, lines and curves are not read."""
     if max(map(len, data.split(b"\n"))) > MOST_LINE or data.count(b"\nf") > MOST_FACES:
         raise ValueError("very long lines, or too many faces")
@@ -38,13 +38,20 @@ def read(data: bytes, beside: Beside) -> Triangles:
     triangles = np.array(corners, dtype=int).reshape(-1, 2)[fans(np.array(sizes))]
     owner = np.repeat(np.arange(len(sizes)), np.maximum(np.array(sizes) - 2, 0))  # polygon of each triangle
     use = np.searchsorted([start for start, _ in uses], owner, side="right") - 1
-    colors = np.full((len(triangles), 3), np.nan)
-    at = np.array(places or [[0, 0]], dtype=float)
+    points, at = np.array(vertices, dtype=float), np.array(places or [[0, 0]], dtype=float)
+    parts: dict[str, list[np.ndarray]] = {}
     for k, (_, name) in enumerate(uses):
-        color, image = materials.get(name, (NONE, None))
-        own = use == k
-        colors[own] = color if image is None else colors_at(image, at[np.maximum(triangles[own, :, 1], 0)])
-    return Triangles.of(np.array(vertices, dtype=float), triangles[:, :, 0], colors)
+        parts.setdefault(name, []).append(triangles[use == k])
+    return [_part(points, np.concatenate(own), at, *materials.get(name, (NONE, None))) for name, own in parts.items()]
+
+
+def _part(
+    vertices: np.ndarray, corners: np.ndarray, places: np.ndarray, color: tuple[float, ...], image: np.ndarray | None
+) -> Triangles:
+    """Triangles of one material, with corners (m, 3, 2): vertex, place in a picture."""
+    used, faces = np.unique(corners[:, :, 0], return_inverse=True)
+    colors = color if image is None else colors_at(image, places[np.maximum(corners[:, :, 1], 0)])
+    return Triangles.of(vertices[used], faces, colors)
 
 
 def _lines(data: bytes) -> Iterator[tuple[str, list[str]]]:

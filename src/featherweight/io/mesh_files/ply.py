@@ -24,7 +24,7 @@ class _Property(NamedTuple):
     length: str = ""  # type of the length of a list
 
 
-def read(data: bytes, beside: Beside) -> Triangles:
+def read(data: bytes, beside: Beside) -> list[Triangles]:
     """Elements in the order of the header; those after the faces are not read."""
     head, _, body = data.partition(b"end_header")
     lines = [line.split() for line in head.decode("ascii", "replace").splitlines()]
@@ -48,7 +48,7 @@ def read(data: bytes, beside: Beside) -> Triangles:
         if name == "vertex":
             vertex = stream.table(count, properties)
         elif name == "face":
-            return _faces(vertex, *stream.lists(count, properties))
+            return [_faces(vertex, *stream.lists(count, properties))]
         else:
             stream.lists(count, properties)
     raise ValueError("there are no faces")

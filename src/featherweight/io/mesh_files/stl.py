@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from featherweight.io.mesh_files.triangles import MOST_FACES, Beside, Triangles, merged
+from featherweight.io.mesh_files.triangles import MOST_FACES, Beside, Triangles
 
 HEAD = 84  # bytes before the first triangle
 FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
-def read(data: bytes, beside: Beside) -> Triangles:
+def read(data: bytes, beside: Beside) -> list[Triangles]:
     """The format is told by the length: files in bytes may begin with "solid" too."""
     count = int.from_bytes(data[80:HEAD], "little")
     if len(data) >= HEAD and 0 < count <= (len(data) - HEAD) // FACET.itemsize:
         corners = np.frombuffer(data, FACET, count, HEAD)["corners"].reshape(-1, 3)
     else:
         corners = _words(data)
-    return Triangles.of(*merged(corners, np.arange(len(corners)).reshape(-1, 3)))
+    return [Triangles.of(corners, np.arange(len(corners)).reshape(-1, 3))]
 
 
 def _words(data: bytes) -> np.ndarray:

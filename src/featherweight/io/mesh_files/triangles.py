@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,31 +30,18 @@ class Triangles(NamedTuple):
         colors = np.clip(np.broadcast_to(np.asarray(colors, dtype=float), faces.shape), 0.0, 1.0)
         return Triangles(np.asarray(vertices, dtype=float).reshape(-1, 3), faces, colors)
 
+    def merged(self) -> Triangles:
+        """Vertices that are equal become one, and those that no triangle has go."""
+        used, faces = np.unique(self.faces, return_inverse=True)
+        rows = np.ascontiguousarray(self.vertices[used] + 0.0)  # no -0
+        _, first, number = np.unique(rows.view([("", float)] * 3).ravel(), return_index=True, return_inverse=True)
+        return Triangles(rows[first], number[faces].reshape(-1, 3), self.colors)
+
     def moved(self, matrix: np.ndarray) -> Triangles:
         """Under an affine map (4, 4); triangles still look outward if it mirrors."""
         vertices = self.vertices @ matrix[:3, :3].T + matrix[:3, 3]
         faces = self.faces[:, ::-1] if np.linalg.det(matrix[:3, :3]) < 0 else self.faces
         return Triangles(vertices, faces, self.colors)
-
-    @staticmethod
-    def joined(parts: Iterable[Triangles]) -> Triangles:
-        """Several as one."""
-        parts = [Triangles(np.empty((0, 3)), np.empty((0, 3), dtype=np.int64), np.empty((0, 3))), *parts]
-        starts = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
-        faces = [part.faces + start for part, start in zip(parts, starts, strict=True)]
-        return Triangles(
-            np.concatenate([part.vertices for part in parts]),
-            np.concatenate(faces),
-            np.concatenate([part.colors for part in parts]),
-        )
-
-
-def merged(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices that are equal become one."""
-    rows = np.ascontiguousarray(vertices + 0.0)  # no -0
-    keys = rows.view([("", rows.dtype)] * 3).ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], inverse[faces]
 
 
 def fans(sizes: np.ndarray) -> np.ndarray:
