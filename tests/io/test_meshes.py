@@ -56,6 +56,8 @@ FOUND = {
     "inside a package, up and down": ("package://arm_description/urdf/../meshes/arm.stl", ["share"], "meshes/arm.stl"),
     "up, inside a root": ("../meshes/arm.stl", ["share"], "meshes/arm.stl"),
     "a link inside": ("../inside.stl", ["share"], "meshes/arm.stl"),
+    "beside the folder `urdf`": ("../meshes/arm.stl", (), "meshes/arm.stl"),
+    "a package that the file is in": ("package://arm_description/meshes/arm.stl", (), "meshes/arm.stl"),
     "the second root": ("package://arm_description/meshes/arm.stl", [".", "share"], "meshes/arm.stl"),
 }  # fmt: skip
 
@@ -80,7 +82,8 @@ def test_roots_may_be_text_bytes_or_paths(kind, tree):
 
 
 OUTSIDE = {
-    "climbing": ("../meshes/arm.stl", ()),  # beside the folder of the file
+    "climbing": ("../../../secret.stl", ()),  # out of the package that the folder `urdf` is in
+    "climbing beside the package": ("../../other/x.stl", ()),
     "climbing far": ("../../../secret.stl", ["share"]),
     "climbing behind a folder that is not there": ("x/../../../../secret.stl", ["share"]),
     "climbing out of a package": ("package://arm_description/../../secret.stl", ["share"]),
@@ -129,7 +132,7 @@ MISSING = {
     "no shell, no home": ("~/x.stl", "there is no mesh '~/x.stl'"),
     "no variables": ("$HOME/x.stl", "there is no mesh '$HOME/x.stl'"),
     "no such file in a package": ("package://arm_description/no.stl", "there is no mesh"),
-    "no such package": ("package://leg/no.stl", "the allowed folders have no package 'leg': its meshes are not"),
+    "no such package": ("package://leg/no.stl", "there is no package 'leg' around the file: its mesh is not shown"),
 }
 
 
@@ -151,9 +154,9 @@ def test_each_mesh_and_each_package_is_noted_once(tree):
 def test_lint_looks_in_roots_too(tree):
     path = tree / "robot.urdf"
     path.write_text(text_with("package://arm_description/meshes/arm.stl"))
-    assert [f.message for f in fw.lint(path)] == [
-        "the allowed folders have no package 'arm_description': its meshes are not looked for"
-    ]
+    (finding,) = fw.lint(path)
+    assert finding.message == "there is no package 'arm_description' around the file: its mesh is not shown"
+    assert finding.fix == "name its folder in roots= (--root)"
     assert fw.lint(path, roots=[tree / "share"]) == []
 
 

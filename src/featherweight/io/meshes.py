@@ -1,7 +1,8 @@
-"""Where the meshes of a file are: inside the allowed folders, or nowhere. No mesh is opened here."""
+"""Where the meshes of a file are: in the allowed folders, in packages around it, or nowhere. None is opened here."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -10,9 +11,10 @@ from pathlib import PureWindowsPath
 from typing import Any
 
 from featherweight.errors import ModelError
+from featherweight.io import packages
 from featherweight.io.findings import Report, short
 from featherweight.io.limits import FOLDERS
-from featherweight.model.description import Description
+from featherweight.model.description import Description, Shape
 
 MOST_CHARACTERS = 4096  # of a path that is looked for
 OUTSIDE = "leads outside the allowed folders"
@@ -21,10 +23,12 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 @dataclass(frozen=True)
 class Folders:
-    """Real paths: of the folder relative names begin at (None for a text), and of all that meshes may come from."""
+    """Real paths: of the folder relative names begin at (None for a text), of all that meshes may come from, and of
+    those above the file, in which packages are looked for."""
 
     beside: str | None
     roots: tuple[str, ...]
+    parents: list[str]
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,13 @@ class Meshes:
 
 
 def allowed_folders(roots: Any, file: str | None) -> Folders:
-    """The folder of the file, and those given."""
+    """The folder of the file, the package it is in, and those given."""
     if isinstance(roots, (str, bytes, os.PathLike)) or not isinstance(roots, Iterable):
         raise TypeError(f"roots: expected a list of folders, got {roots!r}")
     beside = None if file is None else os.path.realpath(os.path.dirname(file) or os.curdir)
-    folders = [] if beside is None else [beside]
+    parents = [] if beside is None else packages.around(beside)
+    own = None if beside is None else packages.package_of(beside, parents)
+    folders = [folder for folder in (beside, own) if folder is not None]
     for root in roots:
         if not isinstance(root, (str, bytes, os.PathLike)):
             raise TypeError(f"roots: expected folders, got {root!r}")
@@ -48,26 +54,28 @@ def allowed_folders(roots: Any, file: str | None) -> Folders:
         if not os.path.isdir(folder):
             raise ModelError(f"roots: {folder!r} is not a folder")
         folders.append(os.path.realpath(folder))
-    return Folders(beside, tuple(folders))
+    return Folders(beside, tuple(folders), parents)
 
 
 def find_meshes(description: Description, folders: Folders, report: Report) -> Meshes:
     """The file of each mesh that is there.
 
-    A name that leads outside is wrong. A mesh that is not there is noted, and each package once. Symbolic links are
+    A name that leads outside is wrong. Meshes that are not there are noted, once for each package. Symbolic links are
     followed before anything is compared.
     """
     paths: dict[str, str] = {}
     refused: set[str] = set()
-    packages: set[str] = set()
+    missing: dict[str, list[Shape]] = {}
+    known: dict[str, list[str]] = {}
     seen: set[str] = set()
+    _real_folder.cache_clear()
     for _, shape in description.shapes():
         name = shape.mesh
         if not name or name in seen:
             continue
         seen.add(name)
         try:
-            package, places = _places(name, folders)
+            package, places = _places(name, folders, known)
         except ModelError as error:
             fix = "put it beside the file, or name its folder in roots"
             message = f"the mesh {short(name)!r} {error}"
@@ -77,19 +85,34 @@ def find_meshes(description: Description, folders: Folders, report: Report) -> M
         path = next((place for place in places if os.path.isfile(place)), None)
         if path is not None:
             paths[name] = path
-        elif places:
-            report.add("note", shape.line, shape.where, f"there is no mesh {short(name)!r}", kind="mesh-missing")
-        elif folders.roots and package not in packages:
-            packages.add(package)
-            message = f"the allowed folders have no package {short(package)!r}: its meshes are not looked for"
-            report.add(
-                "note", shape.line, shape.where, message, "name its folder in roots", kind="package-missing"
-            )  # fmt: skip
+        elif places or folders.roots or packages.searched():
+            missing.setdefault(package, []).append(shape)
+    for package, shapes in missing.items():
+        _note(package, shapes, not package or bool(known.get(package)), report)
     return Meshes(paths, frozenset(refused))
 
 
-def _places(name: str, folders: Folders) -> tuple[str, list[str]]:
-    """The package that a name begins with, if any, and the real paths it may mean; ModelError if all are outside."""
+def _note(package: str, shapes: Sequence[Shape], found: bool, report: Report) -> None:
+    """What is said of the meshes of a package that are not there, at the first of them."""
+    first, count = shapes[0], len(shapes)
+    fix = "name its folder in roots= (--root)" if package else "put it beside the file, or name its folder in roots="
+    if not found:
+        meshes = "its mesh is" if count == 1 else f"its {count} meshes are"
+        message = f"there is no package {short(package)!r} around the file: {meshes} not shown"
+    elif count == 1:
+        message = f"there is no mesh {short(first.mesh)!r}"
+    else:
+        of = f" of package {short(package)!r}" if package else ""
+        message = f"{count} meshes{of} are not there, the first is {short(first.mesh)!r}"
+    kind = "mesh-missing" if found else "package-missing"
+    report.add("note", first.line, first.where, message, fix, kind=kind)
+
+
+def _places(name: str, folders: Folders, known: dict[str, list[str]]) -> tuple[str, list[str]]:
+    """The package that a name begins with, if any, and the real paths it may mean; ModelError if all are outside.
+
+    `known` keeps the folders of packages.
+    """
     scheme = _SCHEME.match(name)
     kind = "" if scheme is None else scheme[1].lower()
     rest = name if scheme is None else name[scheme.end() :]
@@ -100,17 +123,20 @@ def _places(name: str, folders: Folders) -> tuple[str, list[str]]:
         if package in (".", ".."):
             raise ModelError(OUTSIDE)
         _stays(inside)
-        found = [folder for root in folders.roots for folder in _packages(root, package)]
-        return package, _inside(folders, [os.path.join(folder, inside) for folder in found])
+        if package not in known:
+            given = [folder for root in folders.roots for folder in _packages(root, package)]
+            known[package] = given or list(packages.places_of(package, folders.parents))
+        allowed = (*folders.roots, *(os.path.realpath(folder) for folder in known[package]))
+        return package, _inside(allowed, [os.path.join(folder, inside) for folder in known[package]])
     windows = PureWindowsPath(rest)
     if kind == "file" or windows.drive or windows.root:  # PureWindowsPath knows the roots of all systems
         if not os.path.isabs(rest):
             raise ModelError(OUTSIDE)
-        return "", _inside(folders, [rest], needed=True)
+        return "", _inside(folders.roots, [rest], needed=True)
     if not folders.roots:
         _stays(rest)
     begin = folders.roots if folders.beside is None else (folders.beside,)
-    return "", _inside(folders, [os.path.join(folder, rest) for folder in begin])
+    return "", _inside(folders.roots, [os.path.join(folder, rest) for folder in begin])
 
 
 def _packages(root: str, package: str) -> list[str]:
@@ -128,15 +154,26 @@ def _stays(path: str) -> None:
             raise ModelError(OUTSIDE)
 
 
-def _inside(folders: Folders, places: Sequence[str], needed: bool = False) -> list[str]:
-    """The real paths of those places that are inside a root; ModelError if there are places, but none inside."""
+def _inside(allowed: Sequence[str], places: Sequence[str], needed: bool = False) -> list[str]:
+    """The real paths of those places that are in allowed folders; ModelError if there are places, but none inside."""
     if any(len(place) > MOST_CHARACTERS or len(re.split(r"[/\\]", place)) > FOLDERS for place in places):
         return []
-    real = [os.path.realpath(place) for place in places]
-    kept = [path for path in real if any(_below(root, path) for root in folders.roots)]
+    real = [_real(place) for place in places]
+    kept = [path for path in real if any(_below(root, path) for root in allowed)]
     if not kept and (real or needed):
         raise ModelError(OUTSIDE)
     return kept
+
+
+def _real(path: str) -> str:
+    """A path without links; folders are followed once for all files in them."""
+    folder, name = os.path.split(path)
+    if name in ("", os.curdir, os.pardir) or os.path.islink(path):
+        return os.path.realpath(path)
+    return os.path.join(_real_folder(folder), name)
+
+
+_real_folder = functools.lru_cache(os.path.realpath)
 
 
 def _below(root: str, path: str) -> bool:
