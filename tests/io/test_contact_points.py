@@ -144,5 +144,5 @@ def test_a_name_that_is_not_there_is_refused():
 
 
 def test_one_name_must_be_in_a_list():
-    with pytest.raises(ModelError, match="contact: expected True, False or a list of names, got the text 'arm'"):
+    with pytest.raises(ModelError, match="contact: expected True, False, \"all\" or a list of names, got the text 'arm'"):
         fw.loads(GOOD, contact="arm")

@@ -87,7 +87,7 @@ def test_near_names_are_found_among_many() -> None:
 )
 def test_too_many_are_refused_with_the_limit(kind: str, n: int, message: str) -> None:
     with pytest.raises(fw.ModelError, match=message):
-        fw.loads(bombs.text_of(kind, n))
+        fw.loads(bombs.text_of(kind, n), contact="all")
 
 
 def test_a_chain_of_mimic_joints_is_as_fast_as_the_product_of_its_ratios() -> None:

@@ -14,7 +14,7 @@ from featherweight.errors import ModelError
 from featherweight.io import check as checks
 from featherweight.io.bodies import SpanningTree
 from featherweight.io.check import check_physics, check_structure, check_unused
-from featherweight.io.contact_points import contact_points, new_name
+from featherweight.io.contact_points import ALL, contact_points, new_name
 from featherweight.io.findings import LEVELS, Finding, Report
 from featherweight.io.meshes import Folders, Meshes, allowed_folders, find_meshes
 from featherweight.io.repair import repair
@@ -36,16 +36,16 @@ class Options:
     policy: str
     parameters: Sequence[str]
     gravity: Sequence[float]
-    contact: bool | Sequence[str]
+    contact: bool | str | Sequence[str]
 
     def __post_init__(self) -> None:
         one_of("base", self.base, BASES)
         one_of("policy", self.policy, POLICIES)
         contact = self.contact
         names = isinstance(contact, (list, tuple, set, frozenset)) and all(isinstance(name, str) for name in contact)
-        if not isinstance(contact, bool) and not names:
+        if not isinstance(contact, bool) and contact != ALL and not names:
             got = f"the text {contact!r}" if isinstance(contact, str) else repr(contact)
-            raise ModelError(f"contact: expected True, False or a list of names, got {got}")
+            raise ModelError(f'contact: expected True, False, "all" or a list of names, got {got}')
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def build(
     policy: str = "warn",
     parameters: Sequence[str] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
-    contact: bool | Sequence[str] = True,
+    contact: bool | str | Sequence[str] = True,
     roots: Sequence[str | os.PathLike[str]] = (),
 ) -> Model:
     """The model of a description, from whatever file it was read: checked like a URDF file.
@@ -154,7 +154,7 @@ def model_of(checked: Checked, options: Options) -> Model:
         if text:
             warnings.warn(text, stacklevel=5)
     try:
-        whole = _assembled(description, tree, options, checked.meshes.paths)
+        whole = _assembled(description, tree, options, checked.meshes.paths, notes)
         model = assemble(whole, gravity=options.gravity, policy="accept", parameters=options.parameters)
     except ModelError as error:
         raise error if error.file else ModelError(str(error), file=description.file) from None
@@ -162,8 +162,11 @@ def model_of(checked: Checked, options: Options) -> Model:
     return replace(model, notes=told, description=description)
 
 
-def _assembled(description: Description, tree: SpanningTree, options: Options, paths: Mapping[str, str]) -> Description:
-    """The description as `assemble` wants it: joints depth first, the root's too, contact points."""
+def _assembled(
+    description: Description, tree: SpanningTree, options: Options, paths: Mapping[str, str], notes: list[str]
+) -> Description:
+    """The description as `assemble` wants it: joints depth first, the root's too, contact points, whose `notes` come
+    before the others."""
     root = tree.root.name
     things = (*description.links, *tree.joints, *description.frames, *description.points)
     taken = {"world", *(thing.name for thing in things)}
@@ -176,7 +179,9 @@ def _assembled(description: Description, tree: SpanningTree, options: Options, p
         name = new_name("root_joint", {joint.name for joint in joints})
         joints.insert(0, LinkJoint(name, kind, "world", root, None))
     frames = list(description.frames)
-    points = [*description.points, *contact_points(description, options.contact, taken)]
+    found, told = contact_points(description, tree, options.contact, options.base == "free", paths, taken)
+    points = [*description.points, *found]
+    notes[:0] = told
     if world != "world":
         joints = [replace(joint, child=world) if joint.child == "world" else joint for joint in joints]
         frames = [replace(frame, parent=world) if frame.parent == "world" else frame for frame in frames]

@@ -3,44 +3,69 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
+import numpy as np
+
 from featherweight.errors import ModelError
+from featherweight.io.bodies import SpanningTree
+from featherweight.io.few_points import MOST, ShapePoint, few
 from featherweight.io.limits import POINTS
+from featherweight.io.mesh_points import mesh_points
 from featherweight.model.description import Description, Link, LinkPoint, Shape
 from featherweight.model.spelling import Origin, Three
-from featherweight.spatial import Vector
+from featherweight.spatial import Transform, Vector
 
 RIM = 4  # points on each rim of a cylinder
+ALL = "all"
 
 
-def contact_points(description: Description, contact: bool | Sequence[str], taken: set[str]) -> list[LinkPoint]:
-    """Points of the collision shapes of all links, of the links that are named, or frames that are named.
+def contact_points(
+    description: Description,
+    tree: SpanningTree,
+    contact: bool | str | Sequence[str],
+    floats: bool,
+    paths: Mapping[str, str],
+    taken: set[str],
+) -> tuple[list[LinkPoint], list[str]]:
+    """Points of the collision shapes: a few of them (True), all ("all"), or those of links and frames that are named.
 
-    Their names are not among those `taken`, and are taken from now on.
+    A link that is named has points of its meshes too, whose files are `paths` by their names, and of its visual shapes
+    if it has no others. Names of points are not among those `taken`, and are taken from now on. Also notes: what was
+    left out, which meshes are missing.
     """
     if contact is False:
-        return []
-    wanted = None if contact is True else set(contact)
-    points: list[LinkPoint] = []
-    for link in description.links:
-        if wanted is not None and link.name not in wanted:
-            continue
-        own = _points_of(link)
-        if wanted is not None and not own:
-            own = [((0.0, 0.0, 0.0), 0.0)]
-        if len(points) + len(own) > POINTS:
-            message = f"the collision shapes up to here have more than {POINTS} contact points"
-            fix = "contact=False takes none, contact=[…] those of some links"
-            raise ModelError(f"{message}; {fix}", line=link.line, element=link.where)
-        for k, (position, radius) in enumerate(own):
-            name = new_name(f"{link.name}_contact{k}", taken)
-            points.append(LinkPoint(name, link.name, position, radius, link.source))
-    if wanted is not None:
-        for name in sorted(wanted - {link.name for link in description.links}):
-            points.append(LinkPoint(new_name(f"{name}_contact", taken), name))
-    return points
+        return [], []
+    links = {link.name: link for link in description.links}
+    if contact is True or contact == ALL:
+        points = [point for link in description.links for point in _of_link(link)]
+        notes: list[str] = []
+        if contact is True and len(points) > MOST:
+            total, points = len(points), few(points, tree, floats)
+            notes = [
+                f"{len(points)} of {total} contact points of collision shapes are used: those at the ends of limbs, "
+                'and some that are far from each other; contact="all" takes all, contact=["LINK", …] those of some links'
+            ]
+    else:
+        points, notes = [], []
+        for name in [name for name in links if name in set(contact)]:
+            own, missing = _named(links[name], tree, paths)
+            points += own
+            notes += missing
+    if len(points) > POINTS:
+        last = links[points[POINTS].link]
+        message = f"the collision shapes up to here have more than {POINTS} contact points"
+        fix = "contact=False takes none, contact=[…] those of some links"
+        raise ModelError(f"{message}; {fix}", line=last.line, element=last.where)
+    found = [
+        LinkPoint(new_name(f"{p.link}_contact{p.number}", taken), p.link, p.position, p.radius, links[p.link].source)
+        for p in points
+    ]
+    if not isinstance(contact, (bool, str)):
+        frames = sorted(set(contact) - set(links))
+        found += [LinkPoint(new_name(f"{name}_contact", taken), name) for name in frames]
+    return found, notes
 
 
 def new_name(name: str, taken: set[str]) -> str:
@@ -51,16 +76,60 @@ def new_name(name: str, taken: set[str]) -> str:
     return name
 
 
-def _points_of(link: Link) -> list[tuple[Three, float]]:
-    """Positions in the link's frame, and radii."""
-    points = []
-    for shape in link.shapes:
+def _of_link(link: Link) -> list[ShapePoint]:
+    """Points of its collision shapes that are no meshes."""
+    found: list[ShapePoint] = []
+    for k, shape in enumerate(link.shapes):
         if shape.role == "collision":
-            X = (shape.origin or Origin()).transform
-            points += [
-                (tuple(X.r + X.E.transposed_times(Vector(*position))), radius) for position, radius in points_of(shape)
-            ]
-    return points
+            found += _placed(link, k, points_of(shape), len(found))
+    return found
+
+
+def _named(link: Link, tree: SpanningTree, paths: Mapping[str, str]) -> tuple[list[ShapePoint], list[str]]:
+    """Points of a link's shapes, meshes too; its origin if it has none. Also notes of meshes that cannot be used."""
+    role = "collision" if any(shape.role == "collision" for shape in link.shapes) else "visual"
+    found: list[ShapePoint] = []
+    notes = []
+    for k, shape in enumerate(link.shapes):
+        if shape.role != role:
+            continue
+        own: list[tuple[Three, float]] | None = points_of(shape)
+        if shape.kind == "mesh":
+            X = _frame(shape)
+            outward = np.array(X.E, dtype=float) @ _outward(link, tree)
+            path = paths.get(shape.mesh)
+            own = None if path is None else mesh_points(path, tuple(shape.size), outward)
+            if own is None:
+                notes.append(f"contact: the mesh {shape.mesh!r} of link {link.name!r} cannot be read: no points of it")
+        found += _placed(link, k, own or [], len(found))
+    return found or [ShapePoint(link.name, 0, 0, (0.0, 0.0, 0.0), 0.0)], notes
+
+
+def _placed(link: Link, k: int, points: list[tuple[Three, float]], before: int) -> list[ShapePoint]:
+    """Points of the k-th shape, in the link's frame."""
+    X = _frame(link.shapes[k]) if points else Transform.identity()
+    return [
+        ShapePoint(link.name, k, before + i, tuple(X.r + X.E.transposed_times(Vector(*position))), radius)
+        for i, (position, radius) in enumerate(points)
+    ]
+
+
+def _frame(shape: Shape) -> Transform:
+    return (shape.origin or Origin()).transform
+
+
+def _outward(link: Link, tree: SpanningTree) -> np.ndarray:
+    """The direction to a link's origin from the nearest one above that is elsewhere, in the link's axes; 0 of none."""
+    above = {joint.child: joint for joint in tree.joints}
+    X, name = Transform.identity(), link.name
+    while name in above:
+        origin = above[name].origin
+        X = X if origin is None else X @ origin.transform
+        r = np.array(X.E, dtype=float) @ np.array(X.r, dtype=float)
+        if np.linalg.norm(r) > 1e-6:
+            return r
+        name = above[name].parent
+    return np.zeros(3)
 
 
 def points_of(shape: Shape) -> list[tuple[Three, float]]:

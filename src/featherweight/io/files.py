@@ -33,7 +33,7 @@ def load(
     policy: str = "warn",
     parameters: Sequence[str] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
-    contact: bool | Sequence[str] = True,
+    contact: bool | str | Sequence[str] = True,
     roots: Sequence[str | os.PathLike[str]] = (),
 ) -> Model:
     """A robot from a URDF file.
@@ -46,10 +46,11 @@ def load(
             not say which links and joints make the tree is refused by all three.
         parameters: names of constants ("trunk.mass", "knee.damping") that every call may give.
         gravity: acceleration [m/s²].
-        contact: contact points of all collision shapes (spheres, box corners, ends of capsules, rims of
-            cylinders), of none, or of the links and frames that are named.
-        roots: folders that meshes may be in, besides that of the file; package://NAME/… is looked for in those
-            called NAME, and in the folder NAME of each. No mesh is opened.
+        contact: contact points of collision shapes (spheres, box corners, ends of capsules, rims of cylinders): a few
+            of them (True), "all", none (False), or those of the links and frames that are named, of their meshes too.
+        roots: folders that meshes may be in, besides that of the file and its package; package://NAME/… is looked for
+            in those called NAME, in the folder NAME of each, around the file, and where ROS_PACKAGE_PATH and
+            AMENT_PREFIX_PATH lead. Meshes are opened for contact points of links that are named, and for no others.
 
     Returns:
         The frozen model. `model.notes` tells what in the file was changed or not used; `model.geometry` has the
@@ -70,7 +71,7 @@ def loads(
     policy: str = "warn",
     parameters: Sequence[str] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
-    contact: bool | Sequence[str] = True,
+    contact: bool | str | Sequence[str] = True,
     roots: Sequence[str | os.PathLike[str]] = (),
 ) -> Model:
     """A robot from URDF text: see `load`. A text is in no folder: meshes are found in `roots` only."""

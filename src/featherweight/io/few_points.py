@@ -1,0 +1,92 @@
+"""A few of many contact points: ends of limbs first, then the corners of the base, then what is far from those."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from featherweight.io.bodies import SpanningTree
+from featherweight.model.spelling import Three
+
+MOST = 24  # contact points that a robot gets by itself: a step of it is compiled in about two seconds
+
+
+class ShapePoint(NamedTuple):
+    """A point of a shape: its link, the numbers of its shape and of the point among those of the link, position [m] in
+    the link, radius [m]."""
+
+    link: str
+    shape: int
+    number: int
+    position: Three
+    radius: float
+
+
+def few(points: Sequence[ShapePoint], tree: SpanningTree, floats: bool) -> list[ShapePoint]:
+    """At most `MOST` of the points, in their order; those of a base that does not float are left out."""
+    body, place, ends = _at_rest(points, tree)
+    own: dict[int, list[int]] = {}
+    for k, number in enumerate(body):
+        own.setdefault(number, []).append(k)
+    if not floats and len(own) > 1:
+        own.pop(0, None)
+    chosen = [k for end in ends for k in _far_end(points, own.get(end, []), place)]
+    if len(chosen) > MOST:
+        chosen = _spread(place, chosen, [], MOST)
+    base = np.array(own.get(0, []), dtype=int)
+    if len(base):
+        corners = np.array(list(product((1.0, -1.0), repeat=3)))
+        best = base[(place[base] @ corners.T).argmax(axis=0)].tolist()
+        chosen += [k for k in dict.fromkeys(best) if k not in chosen][: MOST - len(chosen)]
+    rest = sorted({k for some in own.values() for k in some} - set(chosen))
+    chosen += _spread(place, rest, chosen, MOST - len(chosen))
+    return [points[k] for k in sorted(chosen)]
+
+
+def _at_rest(points: Sequence[ShapePoint], tree: SpanningTree) -> tuple[list[int], np.ndarray, list[int]]:
+    """Of each point its body, 0 for the root's, and where it is (n, 3) if all joints are zero; bodies that carry no
+    others."""
+    number = {tree.root.name: 0}
+    poses = {tree.root.name: (np.eye(3), np.zeros(3))}  # rotation and position of each link, in the root
+    count, carrying = 1, set()
+    for joint in tree.joints:
+        R, p = poses[joint.parent]
+        number[joint.child] = number[joint.parent]
+        if joint.moves:
+            carrying.add(number[joint.parent])
+            number[joint.child], count = count, count + 1
+        if joint.origin is not None:
+            X = joint.origin.transform
+            R, p = R @ np.array(X.E, dtype=float).T, p + R @ np.array(X.r, dtype=float)
+        poses[joint.child] = R, p
+    place = np.array([poses[point.link][0] @ point.position + poses[point.link][1] for point in points])
+    return [number[point.link] for point in points], place, [end for end in range(count) if end not in carrying]
+
+
+def _far_end(points: Sequence[ShapePoint], own: list[int], place: np.ndarray) -> list[int]:
+    """The points of that shape of a body which reaches furthest from the base."""
+    if not own:
+        return []
+    reach = [float(np.linalg.norm(place[k])) + points[k].radius for k in own]
+    last = points[own[int(np.argmax(reach))]]
+    return [k for k in own if points[k][:2] == last[:2]]
+
+
+def _spread(place: np.ndarray, some: list[int], chosen: list[int], count: int) -> list[int]:
+    """So many of some points, each the furthest from those before; if there are none before, from their middle."""
+    found: list[int] = []
+    if not some or count <= 0:
+        return found
+    at = place[some]
+    far = np.linalg.norm(at - at.mean(axis=0), axis=1) if not chosen else np.full(len(some), np.inf)
+    for k in chosen:
+        far = np.minimum(far, np.linalg.norm(at - place[k], axis=1))
+    while len(found) < min(count, len(some)):
+        k = int(far.argmax())
+        found.append(some[k])
+        near = np.linalg.norm(at - at[k], axis=1)
+        far = near if len(found) == 1 and not chosen else np.minimum(far, near)
+    return found
