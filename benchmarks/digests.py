@@ -72,7 +72,7 @@ def menagerie(*, mimic: bool, declared: tuple[str, ...] = ()) -> fw.Model:
 def robots() -> dict[str, fw.Model]:
     """Textbook mechanisms, trees of all kinds, our own robots and real ones."""
     real = {
-        name: fw.load(robots_folder() / ROBOTS[name], base=base, policy="warn")
+        name: fw.load(robots_folder() / ROBOTS[name], base=base, policy="warn", contact="all")
         for name, base in (("go2", "free"), ("panda", "fixed"), ("simple_humanoid", "free"), ("talos", "free"))
     }
     return {

@@ -17,6 +17,7 @@ from rich.segment import Segment
 
 import featherweight as fw
 from featherweight.endings import check_ending
+from featherweight.io.catalogue import is_name
 from featherweight.model import Model
 from featherweight.texts import printable
 
@@ -48,7 +49,7 @@ BUILT_IN: dict[str, Callable[[], Model]] = {
     "humanoid": fw.robots.humanoid,
 }
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="a URDF file, or a built-in name like mini_cheetah")
+    str, typer.Argument(metavar="MODEL", help="a URDF file, a built-in name like mini_cheetah, or robot_descriptions:go2")
 ]
 BASES = ("fixed", "free")
 Base = Annotated[str, typer.Option(help=" or ".join(BASES))]
@@ -99,7 +100,7 @@ def model_named(name: str, base: str, policy: str = "warn", roots: list[Path] | 
         raise fail(f"--policy: expected {', '.join(POLICIES)}, got {policy!r}")
     if name in BUILT_IN and not Path(name).exists():
         return BUILT_IN[name]()
-    if not Path(name).exists():
+    if not Path(name).exists() and not is_name(name):
         raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
     if Path(name).suffix == ".fw":
         raise fail(f"{name!r} is a trajectory, expected a robot; `featherweight view {name}` shows it")

@@ -17,6 +17,7 @@ import featherweight as fw
 from featherweight.cli.app import fail
 from featherweight.cli.commands import AsJson, ModelArgument, app, err, model_named, out, told_in_one_line
 from featherweight.endings import check_ending
+from featherweight.io.catalogue import is_name
 from featherweight.model import Model
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _model(
     robot = model_named(name, base)
     if not symbols:
         return robot, {}, None
-    if not Path(name).is_file():
+    if not Path(name).is_file() and not is_name(name):
         raise fail("--symbol: only for models from files; built-in ones have symbols without it")
     try:
         return fw.load(name, base=base, policy="warn", parameters=symbols), {}, None

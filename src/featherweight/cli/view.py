@@ -11,6 +11,7 @@ from rich.markup import escape
 import featherweight as fw
 from featherweight.cli.app import BUILT_IN, Base, Roots, can_be_written, err, fail, model_named, told_in_one_line
 from featherweight.endings import PAGE
+from featherweight.io.catalogue import is_name
 from featherweight.model import Model
 
 MODELS = (".urdf", ".xml", ".xacro")  # endings of robots' files; all others are trajectories
@@ -45,7 +46,7 @@ def view(
 
 
 def _is_model(name: str) -> bool:
-    return Path(name).suffix.lower() in MODELS or (name in BUILT_IN and not Path(name).exists())
+    return Path(name).suffix.lower() in MODELS or is_name(name) or (name in BUILT_IN and not Path(name).exists())
 
 
 def _trajectory(name: str, robot: Model | None) -> fw.Trajectory:

@@ -13,7 +13,9 @@ from featherweight.endings import check_ending
 from featherweight.errors import ModelError
 from featherweight.io import urdf
 from featherweight.io.build import BASES, Checked, Options, check, model_of, one_file, one_of
+from featherweight.io.catalogue import located
 from featherweight.io.findings import Finding, Report
+from featherweight.io.formats import refuse_others
 from featherweight.io.meshes import Folders, allowed_folders
 from featherweight.io.repair import repair
 from featherweight.io.summary import Findings
@@ -39,7 +41,8 @@ def load(
     """A robot from a URDF file.
 
     Args:
-        path: the file. One that ends in .xacro is expanded, by the package xacro if that is installed.
+        path: the file; or the name of a robot in a Python package, "robot_descriptions:go2", "example-robot-data:go2".
+            A file that ends in .xacro is expanded, by the package xacro if that is installed.
         base: "fixed" to the world, or "free" to float.
         policy: what to do with what cannot be, such as a moving body without mass: "warn" takes it as it is, with one
             warning; "repair" changes it and lists every change in `model.notes`; "strict" raises. A file that does
@@ -59,6 +62,7 @@ def load(
     Raises:
         ModelError: with file, line, element, what is wrong and how to fix it.
     """
+    path, roots = located(path, roots)
     (data, label), options = _bytes(path), Options(base, policy, parameters, gravity, contact)
     with one_file():
         return uncollected(_model, data, label, os.fsdecode(path), options, roots)
@@ -110,6 +114,8 @@ def lint(
     one_of("base", base, BASES)
     file = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else None
     try:
+        path, roots = located(path, roots)
+        file = os.fsdecode(path)
         data, label = _bytes(path)
         with one_file():
             return Findings(uncollected(_read, data, label, file, base, roots).report.findings, file)
@@ -129,6 +135,7 @@ def repaired_urdf(
         ModelError: for a file that no policy reads.
     """
     one_of("base", base, BASES)
+    path, roots = located(path, roots)
     data, label = _bytes(path)
     with one_file():
         return uncollected(_repaired, data, label, os.fsdecode(path), base, roots)
@@ -203,6 +210,7 @@ def _bytes(path: Any) -> tuple[bytes, str]:
 
 def _read(data: bytes, label: str | None, file: str | None, base: str, roots: Any = ()) -> Checked:
     """A file, read and checked."""
+    refuse_others(data, file)
     folders, report = allowed_folders(roots, file), Report()
     return _checked(urdf.read(data, label, report), base, folders, report)
 
