@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -127,22 +126,16 @@ def test_without_the_package_it_is_told_what_to_install(monkeypatch: pytest.Monk
 
 def test_a_command_takes_names_too(package: Path) -> None:
     pytest.importorskip("typer")
+    from cli.command_line import call
+
     cloned(package)
-    command = [sys.executable, "-m", "featherweight", "info", "robot_descriptions:dog"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment(package))
+    done = call("info", "robot_descriptions:dog")
     assert done.returncode == 0, done.stderr
-    assert "1 bodies" in done.stdout or "1 body" in done.stdout
-    command[-1] = "robot_descriptions:dogs"
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment(package))
-    assert done.returncode == 2
-    assert "did you mean 'dog'" in done.stderr
-
-
-def environment(package: Path) -> dict[str, str]:
-    import os
-
-    paths = [str(package.parent / "site"), *sys.path]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "ROBOT_DESCRIPTIONS_CACHE": str(package)}
+    assert "1 bod" in done.stdout
+    for command in ("info", "view"):
+        done = call(command, "robot_descriptions:dogs")
+        assert done.returncode == 2
+        assert "did you mean 'dog'" in done.stderr.replace("\n", " ")
 
 
 def test_robots_of_example_robot_data() -> None:
