@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -71,11 +74,30 @@ def viewer(run: fw.Trajectory, other: fw.Trajectory) -> None:
     small.save(PICTURES / "viewer.png", optimize=True)
 
 
+def real_robots() -> None:
+    """What the page on real robots draws, by its own code."""
+    from PIL import Image
+
+    text = (PICTURES.parent / "tutorials" / "real-robots.md").read_text("utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            exec(compile(code, "real-robots.md", "exec"), {})
+        finally:
+            os.chdir(here)
+        for path in Path(folder).glob("*.png"):
+            with Image.open(path) as picture:
+                picture.quantize(96).save(PICTURES / path.name, optimize=True)
+
+
 def main() -> None:
     hard, soft = dropped(fw.contact.Impulse(friction=0.8), 1e-3), dropped(fw.contact.SpringDamper(friction=0.8), 2.5e-4)
     labels = ["impulses, 1 ms", "springs, 0.25 ms"]
     fw.plot.movie([hard, soft], PICTURES / "drop.gif", labels=labels, speed=0.5, rate=20, size=(400, 300))
     robots()
+    real_robots()
     chain = swinging("variational")
     energies = {name: swinging(name).energy() for name in ("semi_implicit", "rk4")} | {"variational": chain.energy()}
     energy_picture(chain.t, energies)

@@ -29,6 +29,8 @@ def test_the_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.
     """As at a prompt, where `show` does not wait, in a folder of its own, without a browser."""
     if "go2.urdf" in code_of(page):
         shutil.copy(go2(), tmp_path)
+    if "example-robot-data:" in code_of(page):
+        go2()
     if "viewer" in code_of(page):
         pytest.importorskip("viser")
     if "plot" in code_of(page):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from featherweight.visuals import DrawnShape, Frames, bounds
+
+AWAY = 2.6  # widths of a picture from the camera to what it looks at
+FILLED = 0.88  # of a picture, by the box around a robot
 
 
 @dataclass(frozen=True)
@@ -63,5 +67,11 @@ def camera_for(motion: Frames, shapes: Sequence[DrawnShape], aspect: float = 4 /
         direction = np.array([0.25, -1.0, 0.2])
     elif moved[0] < 0.05 * moved.max():
         direction = np.array([1.0, -0.25, 0.2])
-    width = 1.35 * max(float(np.hypot(extent[0], extent[1])), float(extent[2]) * aspect, 1e-3)
-    return Camera(middle + 2.6 * width * direction / np.linalg.norm(direction), middle, width)
+    width = max(float(np.linalg.norm(extent)), 1e-3)
+    corners = low + extent * np.array(list(product((0, 1), repeat=3)))
+    for _ in range(3):  # as near as all corners allow: where they are in the picture depends on how near it is
+        camera = Camera(middle + AWAY * width * direction / np.linalg.norm(direction), middle, width)
+        pixels, _ = camera.seen(corners, (2, 2))  # from 0 to 2 across
+        x, y = np.abs(pixels - 1.0).max(axis=0)
+        width *= max(float(x), float(y) * aspect, 1e-6) / FILLED
+    return Camera(middle + AWAY * width * direction / np.linalg.norm(direction), middle, width)
