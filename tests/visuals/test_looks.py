@@ -70,11 +70,39 @@ def test_collision_shapes_do_if_there_are_no_visual_ones(tmp_path: Path) -> None
 
 
 def test_a_mesh_is_read_and_scaled(tmp_path: Path) -> None:
-    pytest.importorskip("trimesh")
     triangle_file(tmp_path / "upper.stl")
     visual = '<visual><origin xyz="0 0 2"/><geometry><mesh filename="upper.stl" scale="2 3 1"/></geometry></visual>'
     (shape,) = shapes_of(arm(tmp_path, visual))
     np.testing.assert_allclose(shape.mesh.vertices.max(axis=0), [2.0, 3.0, 2.0])
+
+
+COLORED = """v 0 0 0
+v 1 0 0
+v 0 1 0
+f 1 2 3
+mtllib c.mtl
+usemtl green
+f 1 3 2
+"""
+
+
+def test_colours_of_a_mesh_go_before_those_of_the_robot_s_file(tmp_path: Path) -> None:
+    """As RViz has it: what the mesh gives no colour has the material's, or grey."""
+    (tmp_path / "upper.obj").write_text(COLORED)
+    (tmp_path / "c.mtl").write_text("newmtl green\nKd 0 1 0\n")
+    material = '<material name="m"><color rgba="1 0 0 1"/></material>'
+    for given, other in (("", (0.68, 0.70, 0.73)), (material, (1.0, 0.0, 0.0))):
+        visual = f'<visual><geometry><mesh filename="upper.obj"/></geometry>{given}</visual>'
+        colors = {shape.color for shape in shapes_of(arm(tmp_path, visual))}
+        assert {tuple(np.round(color, 2)) for color in colors} == {(0.0, 1.0, 0.0), other}
+
+
+def test_a_mesh_that_changed_is_read_again(tmp_path: Path) -> None:
+    (tmp_path / "upper.obj").write_text(COLORED)
+    model = arm(tmp_path, '<visual><geometry><mesh filename="upper.obj"/></geometry></visual>')
+    assert max(shape.mesh.vertices.max() for shape in shapes_of(model)) == 1.0
+    (tmp_path / "upper.obj").write_text(COLORED.replace("v 1 0 0", "v 1.5 0 0"))
+    assert max(shape.mesh.vertices.max() for shape in shapes_of(model)) == 1.5
 
 
 LINK = '<link name="{0}">{1}</link><joint name="j{0}" type="revolute"><parent link="{2}"/><child link="{0}"/>\
@@ -117,7 +145,6 @@ def test_a_head_with_its_mass_in_the_middle_has_no_neck() -> None:
 @pytest.mark.parametrize(("scale", "side"), [("1 1 1", 1), ("1 -1 1", 1), ("-1 -1 1", 1), ("-1 -1 -1", -1)])
 def test_a_mirrored_mesh_still_looks_outward(tmp_path: Path, scale: str, side: int) -> None:
     """The triangle's outside is up; only a mirror in z turns that over."""
-    pytest.importorskip("trimesh")
     triangle_file(tmp_path / "upper.stl")
     visual = f'<visual><geometry><mesh filename="upper.stl" scale="{scale}"/></geometry></visual>'
     (shape,) = shapes_of(arm(tmp_path, visual))
@@ -127,7 +154,6 @@ def test_a_mirrored_mesh_still_looks_outward(tmp_path: Path, scale: str, side: i
 
 @pytest.mark.parametrize("content", [None, b"", b"no mesh at all", b"solid x\nfacet normal 0 0", bytes(200)])
 def test_a_mesh_that_is_not_there_or_broken_is_made_up_with_a_warning(tmp_path: Path, content: bytes | None) -> None:
-    pytest.importorskip("trimesh")
     if content is not None:
         (tmp_path / "upper.stl").write_bytes(content)
     model = arm(tmp_path, '<visual><geometry><mesh filename="upper.stl"/></geometry></visual>')
@@ -137,7 +163,6 @@ def test_a_mesh_that_is_not_there_or_broken_is_made_up_with_a_warning(tmp_path: 
 
 
 def test_a_body_without_its_mesh_shows_what_it_touches_with(tmp_path: Path) -> None:
-    pytest.importorskip("trimesh")
     visual = (
         '<visual><geometry><mesh filename="none.stl"/></geometry></visual>'
         '<collision><geometry><sphere radius="0.7"/></geometry></collision>'
