@@ -11,6 +11,9 @@ from bad_models import GOOD, INERTIAL, LIMIT, joint, link
 
 import featherweight as fw
 from featherweight import ModelError
+from featherweight.visuals import Mesh, ball
+from featherweight.visuals.solids import box
+from peers.pinocchio_adapter import robots_folder
 
 WELD = joint("weld", "arm", "tool", "fixed", '<origin xyz="0 0 5"/>')
 
@@ -144,5 +147,147 @@ def test_a_name_that_is_not_there_is_refused():
 
 
 def test_one_name_must_be_in_a_list():
-    with pytest.raises(ModelError, match="contact: expected True, False, \"all\" or a list of names, got the text 'arm'"):
+    with pytest.raises(
+        ModelError, match="contact: expected True, False, \"all\" or a list of names, got the text 'arm'"
+    ):
         fw.loads(GOOD, contact="arm")
+
+
+# ---- a few of many
+
+
+def dog(shank="", trunk="", thigh=""):
+    """A trunk with four legs of two links; shanks and thighs point down."""
+    text = f'<link name="trunk">{INERTIAL}{trunk}</link>'
+    for leg, x, y in (("FL", 1, 0.5), ("FR", 1, -0.5), ("RL", -1, 0.5), ("RR", -1, -0.5)):
+        text += f'<link name="{leg}_thigh">{INERTIAL}{thigh}</link><link name="{leg}_shank">{INERTIAL}{shank}</link>'
+        text += joint(f"{leg}_hip", "trunk", f"{leg}_thigh", inside=f'<origin xyz="{x} {y} 0"/>{LIMIT}')
+        text += joint(f"{leg}_knee", f"{leg}_thigh", f"{leg}_shank", inside=f'<origin xyz="0 0 -0.5"/>{LIMIT}')
+    return f'<robot name="dog">{text}</robot>'
+
+
+FOOT = collision('<sphere radius="0.05"/>', '<origin xyz="0 0 -0.5"/>')
+BONE = collision('<box size="0.1 0.1 0.4"/>', '<origin xyz="0 0 -0.25"/>')
+TRUNK = collision('<box size="2 1 0.4"/>') + collision('<box size="0.2 0.2 0.1"/>', '<origin xyz="0 0 0.2"/>')
+
+
+def test_a_robot_with_many_points_gets_few_and_a_note():
+    text = dog(shank=BONE + FOOT, trunk=TRUNK, thigh=BONE)
+    model, whole = fw.loads(text, base="free"), fw.loads(text, base="free", contact="all")
+    assert (len(whole.contact_points), len(model.contact_points)) == (16 + 4 * 17, 24)
+    names = {point.name: point for point in model.contact_points}
+    assert {f"{leg}_shank_contact8" for leg in ("FL", "FR", "RL", "RR")} <= set(names)  # feet, by the names they have
+    assert {f"trunk_contact{k}" for k in range(8)} <= set(names)  # corners of the trunk, not of what is on it
+    assert all(point in whole.contact_points for point in model.contact_points)
+    assert sum("_thigh" in name for name in names) >= 4  # knees
+    (note,) = model.notes
+    assert note.startswith("24 of 84 contact points of collision shapes are used")
+    assert 'contact="all" takes all' in note
+    assert whole.notes == ()
+    assert fw.loads(text, base="free").contact_points == model.contact_points
+
+
+def test_few_points_are_all_used():
+    model = fw.loads(dog(shank=FOOT, trunk=TRUNK), base="free")
+    assert len(model.contact_points) == 20
+    assert model.notes == ()
+
+
+def test_a_base_that_does_not_move_needs_no_points():
+    model = fw.loads(dog(shank=BONE + FOOT, trunk=TRUNK, thigh=BONE))
+    assert len(model.contact_points) == 24
+    assert all(point.body > 0 for point in model.contact_points)
+    text = dog(trunk=TRUNK + TRUNK)  # unless nothing else has any
+    assert len(fw.loads(text).contact_points) == 24
+
+
+def test_a_hundred_ends_are_as_many_as_there_may_be():
+    text = f'<link name="hub">{INERTIAL}</link>'
+    for k in range(100):
+        turn = f"{math.cos(k / 16):.6f} {math.sin(k / 16):.6f} 0"
+        text += f'<link name="leg{k}">{INERTIAL}{FOOT}</link>'
+        text += joint(f"hip{k}", "hub", f"leg{k}", inside=f'<origin xyz="{turn}"/>{LIMIT}')
+    model = fw.loads(f'<robot name="r">{text}</robot>', base="free")
+    places = np.array([[math.cos(p.body / 16), math.sin(p.body / 16)] for p in model.contact_points])
+    assert len(places) == 24
+    gaps = np.linalg.norm(places[:, None] - places, axis=2) + 9 * np.eye(24)
+    assert gaps.min() > 0.1  # spread: neighbours are 0.06 apart
+
+
+# ---- meshes by name
+
+
+MESH = '<collision><geometry><mesh filename="foot.stl" scale="{0}"/></geometry></collision>'
+
+
+def mesh_robot(folder, write, shape=MESH, origin="0 0 -5", scale="1 1 1"):
+    """An arm, and a foot on it whose shape is a mesh."""
+    write(folder / "foot.stl")
+    foot = f'<link name="foot">{shape.format(scale)}</link>'
+    weld = joint("ankle", "arm", "foot", "fixed", f'<origin xyz="{origin}"/>')
+    path = folder / "robot.urdf"
+    path.write_text(robot("").replace("</robot>", f"{foot}{weld}</robot>"))
+    return path
+
+
+def stl(mesh):
+    """A function that writes a mesh."""
+
+    def write(path):
+        facets = np.zeros(len(mesh.faces), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+        facets["corners"] = mesh.vertices[mesh.faces]
+        path.write_bytes(bytes(80) + len(facets).to_bytes(4, "little") + facets.tobytes())
+
+    return write
+
+
+def test_a_round_foot_is_a_ball(tmp_path):
+    path = mesh_robot(tmp_path, stl(ball(0.02, 40).moved(np.eye(3), np.array([0.01, 0.0, -0.03]))))
+    (point,) = fw.load(path, contact=["foot"]).contact_points
+    assert (point.name, point.body) == ("foot_contact0", 1)
+    np.testing.assert_allclose(point.position, (0.01, 0.0, -5.03), atol=1e-4)
+    assert point.radius == pytest.approx(0.02, rel=0.01)
+    assert fw.load(path).contact_points == ()  # not by itself: meshes are not opened
+
+
+def test_a_foot_is_round_where_it_looks_outward(tmp_path):
+    """A ball under a block that is narrower: away from the leg it is a ball; towards it, it is not."""
+    foot = Mesh.joined([ball(0.02, 40), box((0.01, 0.03, 0.1)).moved(np.eye(3), np.array([0.0, 0.0, 0.05]))])
+    (point,) = fw.load(mesh_robot(tmp_path, stl(foot)), contact=["foot"]).contact_points
+    assert point.radius == pytest.approx(0.02, rel=0.02)
+    assert len(fw.load(mesh_robot(tmp_path, stl(foot), origin="0 0 5"), contact=["foot"]).contact_points) == 8
+
+
+@pytest.mark.parametrize(("scale", "size"), [("1 1 1", (0.2, 0.1, 0.03)), ("2 -1 0.5", (0.4, 0.1, 0.015))])
+def test_a_foot_that_is_not_round_has_its_corners(tmp_path, scale, size):
+    path = mesh_robot(tmp_path, stl(box((0.2, 0.1, 0.03))), scale=scale)
+    p = points(fw.load(path, contact=["foot"]))
+    corners = [
+        (a * size[0] / 2, b * size[1] / 2, c * size[2] / 2 - 5) for a, b, c in itertools.product((-1, 1), repeat=3)
+    ]
+    np.testing.assert_allclose(sorted_rows(np.round(p, 6)), sorted_rows(np.round(corners, 6)), atol=1e-6)
+
+
+def test_a_link_with_nothing_but_looks_is_touched_where_it_is_seen(tmp_path):
+    visual = '<visual><origin xyz="0 0 1"/><geometry><mesh filename="foot.stl"/></geometry></visual>'
+    (point,) = fw.load(mesh_robot(tmp_path, stl(ball(0.02, 40)), shape=visual), contact=["foot"]).contact_points
+    np.testing.assert_allclose(point.position, (0.0, 0.0, -4.0), atol=1e-4)
+    box_shape = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
+    assert len(fw.load(mesh_robot(tmp_path, stl(ball(1.0)), shape=box_shape), contact=["foot"]).contact_points) == 8
+
+
+def test_a_mesh_that_is_not_there_leaves_the_origin_and_a_note(tmp_path):
+    model = fw.load(mesh_robot(tmp_path, lambda path: None), contact=["foot"])
+    (point,) = model.contact_points
+    assert (point.position, point.radius) == ((0.0, 0.0, -5.0), 0.0)
+    assert "contact: the mesh 'foot.stl' of link 'foot' cannot be read: no points of it" in model.notes
+
+
+def test_published_feet():
+    go2 = fw.load(robots_folder() / "go2_description/urdf/go2.urdf", contact=("FL_foot", "RR_foot"), policy="warn")
+    for point in go2.contact_points:  # the manufacturer has 22 mm at the foot's origin
+        np.testing.assert_allclose(point.position, (0.0, 0.0, -0.213), atol=0.003)
+        assert point.radius == pytest.approx(0.022, abs=0.001)
+    talos = robots_folder() / "talos_data/robots/talos_reduced.urdf"
+    feet = fw.load(talos, contact=("leg_left_6_link",), policy="warn").contact_points
+    assert len([point for point in feet if point.position[2] == pytest.approx(-0.1, abs=1e-4)]) == 4  # of the sole

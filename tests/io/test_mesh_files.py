@@ -149,7 +149,9 @@ def test_scenes_are_laid_out_as_another_reader_does(tmp_path: Path) -> None:
         corners = np.concatenate([part.vertices[part.faces].reshape(-1, 3) for part in parts])
         np.testing.assert_allclose(corners.min(axis=0), other.bounds[0], atol=1e-6)
         np.testing.assert_allclose(corners.max(axis=0), other.bounds[1], atol=1e-6)
-        np.testing.assert_allclose(np.sort(corners.sum(axis=1)), np.sort(other.triangles.reshape(-1, 3).sum(axis=1)), atol=1e-5)
+        np.testing.assert_allclose(
+            np.sort(corners.sum(axis=1)), np.sort(other.triangles.reshape(-1, 3).sum(axis=1)), atol=1e-5
+        )
         if kind != "dae":
             assert volume(parts) == pytest.approx(whole, rel=1e-5)  # all look outward, the mirrored too
 
@@ -164,12 +166,14 @@ def rotated_scene() -> str:
     return DAE.format(nodes=inner, top=top)
 
 
-MATERIALS = """<library_effects>{effects}</library_effects><library_images><image id="i"><init_from>tiles.png</init_from>
-</image></library_images><library_materials>{materials}</library_materials>"""
+MATERIALS = """<library_effects>{effects}</library_effects>
+<library_images><image id="i"><init_from>tiles.png</init_from></image></library_images>
+<library_materials>{materials}</library_materials><library_geometries>"""
 FLAT = '<effect id="{0}-e"><profile_COMMON><technique sid="c"><{1}><{2}><color>{3}</color></{2}></{1}></technique>\
 </profile_COMMON></effect>'
 PICTURE = (
-    '<effect id="tiles-e"><profile_COMMON><newparam sid="s"><surface type="2D"><init_from>i</init_from></surface></newparam>'
+    '<effect id="tiles-e"><profile_COMMON>'
+    '<newparam sid="s"><surface type="2D"><init_from>i</init_from></surface></newparam>'
     '<newparam sid="t"><sampler2D><source>s</source></sampler2D></newparam><technique sid="c"><phong><diffuse>'
     '<texture texture="t" texcoord="UV"/></diffuse></phong></technique></profile_COMMON></effect>'
 )
@@ -179,7 +183,9 @@ def collada(shown: str, unit: str = "1", up: str = "Z_UP") -> str:
     """Triangles of several materials: one bound, one by its own name, one that shines, one with none, one painted."""
     effects = FLAT.format("red", "phong", "diffuse", "0.8 0.1 0.2 1")
     effects += FLAT.format("lamp", "constant", "emission", "0 0 0.9 1") + PICTURE
-    materials = "".join(f'<material id="{n}"><instance_effect url="#{n}-e"/></material>' for n in ("red", "lamp", "tiles"))
+    materials = "".join(
+        f'<material id="{n}"><instance_effect url="#{n}-e"/></material>' for n in ("red", "lamp", "tiles")
+    )
     places = (
         '<source id="uv"><float_array id="uva" count="6">0.1 0.1 0.2 0.1 0.1 0.2</float_array><technique_common>'
         '<accessor source="#uva" count="3" stride="2"/></technique_common></source>'
@@ -192,8 +198,10 @@ def collada(shown: str, unit: str = "1", up: str = "Z_UP") -> str:
         f'<polygons count="1">{corners}<p>0 1 2</p></polygons>'
         f'<tristrips count="1" material="tiles">{painted}<p>0 0 1 1 2 2</p></tristrips>'
     )
-    text = DAE.format(nodes="", top=shown).replace("<unit meter=\"1\"/>", f'<unit meter="{unit}"/><up_axis>{up}</up_axis>')
-    text = text.replace("<library_geometries>", MATERIALS.format(effects=effects, materials=materials) + "<library_geometries>")
+    text = DAE.format(nodes="", top=shown).replace(
+        '<unit meter="1"/>', f'<unit meter="{unit}"/><up_axis>{up}</up_axis>'
+    )
+    text = text.replace("<library_geometries>", MATERIALS.format(effects=effects, materials=materials))
     text = text.replace("<vertices", f"{places}<vertices")
     start, end = text.index("<triangles"), text.index("</mesh>")
     return text[:start] + primitives + text[end:]
@@ -239,7 +247,9 @@ def test_strips_and_fans_turn_the_right_way(tmp_path: Path) -> None:
     text = DAE.format(nodes="", top=SHOWN).replace('count="9">0 0 0 1 0 0 0 1 0', f'count="12">{square}')
     for tag, order in (("tristrips", "0 1 2 3"), ("trifans", "0 1 3 2"), ("polygons", "0 1 3 2")):
         path = tmp_path / "x.dae"
-        path.write_text(text.replace("<triangles", f"<{tag}").replace("</triangles", f"</{tag}").replace("0 1 2<", f"{order}<"))
+        path.write_text(
+            text.replace("<triangles", f"<{tag}").replace("</triangles", f"</{tag}").replace("0 1 2<", f"{order}<")
+        )
         (part,) = triangles_of(str(path))
         a, b, c = np.swapaxes(part.vertices[part.faces], 0, 1)
         np.testing.assert_allclose(np.cross(b - a, c - a), [[0, 0, 1.0]] * 2)

@@ -1,4 +1,4 @@
-"""Triangles as pixels: each pixel whose middle is inside, once, of the nearest triangle, in the light that falls there."""
+"""Triangles as pixels: each whose middle is inside, once, of the nearest triangle, in the light that falls there."""
 
 from __future__ import annotations
 

@@ -65,7 +65,9 @@ def test_the_rim_of_an_open_sheet_stays_where_it_is() -> None:
     faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
     sheet = Triangles.of(np.stack([x, y, 0 * x], axis=-1).reshape(-1, 3), faces)
     fewer = clustered(sheet, 0.13)
-    np.testing.assert_allclose([fewer.vertices.min(axis=0), fewer.vertices.max(axis=0)], [[0, 0, 0], [1, 1, 0]], atol=1e-9)
+    np.testing.assert_allclose(
+        [fewer.vertices.min(axis=0), fewer.vertices.max(axis=0)], [[0, 0, 0], [1, 1, 0]], atol=1e-9
+    )
 
 
 def test_small_solids_are_cut_less_than_large_ones() -> None:
@@ -80,7 +82,7 @@ def test_parts_do_not_melt_into_each_other() -> None:
     """A ring laid closely around a drum keeps its colour and stays outside."""
     drum, ring = solid(cylinder(0.5, 1.0, 200)), solid(cylinder(0.505, 0.5, 200))
     drum, ring = drum._replace(colors=drum.colors * 0 + 0.9), ring._replace(colors=np.full(ring.faces.shape, 0.1))
-    ((first, second),) = reduced([[drum, ring]], 500)
+    ((_, second),) = reduced([[drum, ring]], 500)
     assert (second.colors == 0.1).all()
     side = second.vertices[np.hypot(second.vertices[:, 0], second.vertices[:, 1]) > 0.3]
     assert np.hypot(side[:, 0], side[:, 1]).min() > 0.5

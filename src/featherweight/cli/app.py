@@ -49,7 +49,8 @@ BUILT_IN: dict[str, Callable[[], Model]] = {
     "humanoid": fw.robots.humanoid,
 }
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="a URDF file, a built-in name like mini_cheetah, or robot_descriptions:go2")
+    str,
+    typer.Argument(metavar="MODEL", help="a URDF file, a name like mini_cheetah or robot_descriptions:go2"),
 ]
 BASES = ("fixed", "free")
 Base = Annotated[str, typer.Option(help=" or ".join(BASES))]

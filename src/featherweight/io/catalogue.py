@@ -124,12 +124,18 @@ SOURCES: dict[str, Callable[[str], tuple[str, list[str]]]] = {
 
 def _unknown(source: str, name: str, known: Sequence[str]) -> ModelError:
     near = nearest(name, known, n=3)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"{len(known)} others are: {', '.join(known[:8])} …"
+    hint = (
+        f"did you mean {' or '.join(map(repr, near))}?"
+        if near
+        else f"{len(known)} others are: {', '.join(known[:8])} …"
+    )
     return ModelError(f"{source} has no robot {name!r}; {hint}")
 
 
 def _only_mjcf(full: str) -> ModelError:
-    return ModelError(f"{DESCRIPTIONS} has {full!r} as MJCF only, which a later version will read; take one with a URDF")
+    return ModelError(
+        f"{DESCRIPTIONS} has {full!r} as MJCF only, which a later version will read; take one with a URDF"
+    )
 
 
 def _not_there(full: str, place: str) -> ModelError:

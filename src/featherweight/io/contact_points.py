@@ -45,7 +45,7 @@ def contact_points(
             total, points = len(points), few(points, tree, floats)
             notes = [
                 f"{len(points)} of {total} contact points of collision shapes are used: those at the ends of limbs, "
-                'and some that are far from each other; contact="all" takes all, contact=["LINK", …] those of some links'
+                'and some far from each other; contact="all" takes all, contact=["LINK", …] those of some links'
             ]
     else:
         points, notes = [], []

@@ -46,7 +46,7 @@ def allowed_folders(roots: Any, file: str | None) -> Folders:
     beside = None if file is None else os.path.realpath(os.path.dirname(file) or os.curdir)
     parents = [] if beside is None else packages.around(beside)
     own = None if beside is None else packages.package_of(beside, parents)
-    folders = [folder for folder in (beside, own) if folder is not None]
+    folders = [] if beside is None else [beside]
     for root in roots:
         if not isinstance(root, (str, bytes, os.PathLike)):
             raise TypeError(f"roots: expected folders, got {root!r}")
@@ -54,7 +54,7 @@ def allowed_folders(roots: Any, file: str | None) -> Folders:
         if not os.path.isdir(folder):
             raise ModelError(f"roots: {folder!r} is not a folder")
         folders.append(os.path.realpath(folder))
-    return Folders(beside, tuple(folders), parents)
+    return Folders(beside, (*folders, *([] if own is None else [own])), parents)
 
 
 def find_meshes(description: Description, folders: Folders, report: Report) -> Meshes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 AT_ONCE = 2_000_000  # pixels of triangles: bounds the memory
+Plane = tuple[np.ndarray, np.ndarray, np.ndarray]  # c, sx, sy of c + sx x + sy y, for each triangle
 
 
 class DepthBuffer:
@@ -12,7 +13,8 @@ class DepthBuffer:
 
     def __init__(self, picture: np.ndarray) -> None:
         """`picture` (height, width, 3), from 0 to 255, is painted over."""
-        self.picture, self.nearness = picture, np.zeros(picture.shape[:2])
+        self.picture = picture
+        self.nearness: np.ndarray = np.zeros(picture.shape[:2])
 
     def paint(self, corners: np.ndarray, depth: np.ndarray, colors: np.ndarray, light: np.ndarray) -> None:
         """Triangles with corners (n, 3, 2) at these pixels and distances (n, 3), one colour each (n, 3), which the
@@ -62,7 +64,11 @@ class DepthBuffer:
 
 
 def _along(
-    plane: tuple[np.ndarray, np.ndarray, np.ndarray], triangle: np.ndarray, y: np.ndarray, row: np.ndarray, x: np.ndarray
+    plane: tuple[np.ndarray, np.ndarray, np.ndarray],
+    triangle: np.ndarray,
+    y: np.ndarray,
+    row: np.ndarray,
+    x: np.ndarray,
 ) -> np.ndarray:
     """Values of planes of triangles at pixels x of rows, which are at y."""
     c, sx, sy = plane
@@ -80,8 +86,8 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
 
 
-def _plane(corners: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers c, sx, sy so that c + sx x + sy y are the values (n, 3) at the corners (n, 3, 2)."""
+def _plane(corners: np.ndarray, values: np.ndarray) -> Plane:
+    """Through values (n, 3) at the corners (n, 3, 2)."""
     a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     u, v = values[:, 1] - values[:, 0], values[:, 2] - values[:, 0]
     area = _cross(a, b)

@@ -113,8 +113,7 @@ def _robot(actor: Actor, size: float, numbers: PackedArrays) -> dict[str, Any]:
     poses = np.concatenate([np.swapaxes(motion.rotation[:, bodies], -1, -2), position[:, :, None]], axis=2)
     arrows = np.stack([motion.points, actor.tips(size)], axis=2) + actor.offset
     parts = [
-        _solid(creased(shape.mesh), shape.color, numbers) | {"body": bodies.index(shape.body)}
-        for shape in actor.shapes
+        _solid(creased(shape.mesh), shape.color, numbers) | {"body": bodies.index(shape.body)} for shape in actor.shapes
     ]
     return {
         "label": actor.label,

@@ -42,7 +42,8 @@ class DrawnShape:
 def shapes_of(model: Model, faces: int = FACES) -> list[DrawnShape]:
     """What there is to see of a robot: its visual shapes; else those it touches with; else ones made up for it.
 
-    Meshes are reduced to about so many `faces` together. A body whose meshes were not found or cannot be read gets the next of these, with a warning.
+    Meshes are reduced to about so many `faces` together. A body whose meshes were not found or cannot be read gets the
+    next of these, with a warning.
     """
     if not model.geometry:
         return [shape for i in range(1, model.nb + 1) for shape in _derived(model, i)]

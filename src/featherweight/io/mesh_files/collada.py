@@ -59,8 +59,10 @@ class _Document:
     def shown(self) -> Iterator[Triangles]:
         """Everything there is to see, in units of the file."""
         instance = _first(self._root, "scene", "instance_visual_scene")
-        scene = self._target(instance) if instance is not None else _first(
-            self._root, "library_visual_scenes", "visual_scene"
+        scene = (
+            self._target(instance)
+            if instance is not None
+            else _first(self._root, "library_visual_scenes", "visual_scene")
         )
         if scene is None:
             for library in self._root.all("library_geometries"):

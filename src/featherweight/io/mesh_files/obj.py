@@ -38,7 +38,7 @@ def read(data: bytes, beside: Beside) -> list[Triangles]:
     triangles = np.array(corners, dtype=int).reshape(-1, 2)[fans(np.array(sizes))]
     owner = np.repeat(np.arange(len(sizes)), np.maximum(np.array(sizes) - 2, 0))  # polygon of each triangle
     use = np.searchsorted([start for start, _ in uses], owner, side="right") - 1
-    points, at = np.array(vertices, dtype=float), np.array(places or [[0, 0]], dtype=float)
+    points, at = np.array(vertices, dtype=float), np.array(places or [["0", "0"]], dtype=float)
     parts: dict[str, list[np.ndarray]] = {}
     for k, (_, name) in enumerate(uses):
         parts.setdefault(name, []).append(triangles[use == k])

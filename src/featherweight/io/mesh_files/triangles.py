@@ -27,8 +27,8 @@ class Triangles(NamedTuple):
     def of(vertices: np.ndarray, faces: np.ndarray, colors: np.ndarray | Sequence[float] = NONE) -> Triangles:
         """With one colour for all, or one for each face."""
         faces = np.asarray(faces, dtype=np.int64).reshape(-1, 3)
-        colors = np.clip(np.broadcast_to(np.asarray(colors, dtype=float), faces.shape), 0.0, 1.0)
-        return Triangles(np.asarray(vertices, dtype=float).reshape(-1, 3), faces, colors)
+        own = np.clip(np.broadcast_to(np.asarray(colors, dtype=float), faces.shape), 0.0, 1.0)
+        return Triangles(np.asarray(vertices, dtype=float).reshape(-1, 3), faces, own)
 
     def merged(self) -> Triangles:
         """Vertices that are equal become one, and those that no triangle has go."""
