@@ -13,10 +13,15 @@ TEXT = """<robot name="r"><link name="a"><visual><geometry><mesh filename="../me
 
 
 def test_a_mesh_beside_the_folder_needs_a_root(tmp_path) -> None:
+    """But for a folder that is called as those of a package are."""
     (tmp_path / "urdf").mkdir()
+    (tmp_path / "files").mkdir()
     (tmp_path / "meshes").mkdir()
     (tmp_path / "meshes/a.stl").touch()
-    file = tmp_path / "urdf/r.urdf"
+    (tmp_path / "urdf/r.urdf").write_text(TEXT)
+    found = CliRunner().invoke(app, ["lint", str(tmp_path / "urdf/r.urdf"), "--json"])
+    assert found.exit_code == 0, found.stdout
+    file = tmp_path / "files/r.urdf"
     file.write_text(TEXT)
     refused = CliRunner().invoke(app, ["lint", str(file), "--json"])
     assert refused.exit_code == 1

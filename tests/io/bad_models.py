@@ -763,14 +763,13 @@ XML = [
     Bad(
         "SDF",
         '<?xml version="1.0"?>\n<sdf version="1.7">\n  <model name="m"/>\n</sdf>\n',
-        "FILE:2: <sdf>: expected <robot> as the outermost element; is this a URDF file? (and 1 more: "
-        "`featherweight lint` lists all)",
+        "FILE:2: <sdf>: this is an SDF file (Gazebo); load a URDF of the robot, or convert it to one",
     ),
     Bad(
         "MuJoCo's format",
         '<mujoco model="m">\n  <worldbody/>\n</mujoco>\n',
-        "FILE:1: <mujoco>: expected <robot> as the outermost element; is this a URDF file? (and 1 more: "
-        "`featherweight lint` lists all)",
+        "FILE:1: <mujoco>: this is an MJCF file (MuJoCo), which a later version will read; load a URDF of the robot, "
+        "or convert it to one",
     ),
     Bad(
         "xacro",
@@ -800,7 +799,7 @@ XML = [
     Bad(
         "a ZIP file",
         b"PK\x03\x04" + bytes(range(256)),
-        "FILE:1: not well-formed XML: a character that is not UTF-8 (column 3)",
+        "FILE:1: this is an archive (ZIP, or USD as .usdz); unpack it, and load the URDF file in it",
     ),
 ]
 

@@ -32,7 +32,7 @@ def found(file: Path, name: str) -> str | None:
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOME", str(tmp_path / "house"))
 
 
 AROUND = {
@@ -41,7 +41,7 @@ AROUND = {
     "a neighbour": ("ws/arm/urdf/arm.urdf", "hand", "ws/hand/meshes/a.stl"),
     "a neighbour of what is above": ("ws/src/group/arm/urdf/arm.urdf", "hand", "ws/src/hand/meshes/a.stl"),
     "below the file": ("ws/arm.urdf", "hand", "ws/hand/meshes/a.stl"),
-    "a package in the home folder": ("home/arm/urdf/arm.urdf", "arm", "home/arm/meshes/a.stl"),
+    "a package in the home folder": ("house/arm/urdf/arm.urdf", "arm", "house/arm/meshes/a.stl"),
 }
 
 
@@ -87,17 +87,17 @@ def test_the_environment_of_ros_is_looked_into(tmp_path: Path, monkeypatch: pyte
 
 
 HIDDEN = {
-    "the home folder": ("home/downloads/x.urdf", "package://home/secret.stl"),
-    "a folder in the home folder": ("home/downloads/x.urdf", "package://private/secret.stl"),
-    "what holds the home folder": ("home/downloads/x.urdf", "package://{0}/home/secret.stl"),
+    "the home folder": ("house/downloads/x.urdf", "package://house/secret.stl"),
+    "a folder in the home folder": ("house/downloads/x.urdf", "package://private/secret.stl"),
+    "what holds the home folder": ("house/downloads/x.urdf", "package://{0}/house/secret.stl"),
 }
 
 
 @pytest.mark.parametrize("what", HIDDEN)
 def test_the_home_folder_is_no_package(what: str, tmp_path: Path) -> None:
     """There, any name is that of a folder."""
-    put(tmp_path / "home" / "secret.stl")
-    put(tmp_path / "home" / "private" / "secret.stl")
+    put(tmp_path / "house" / "secret.stl")
+    put(tmp_path / "house" / "private" / "secret.stl")
     file, name = HIDDEN[what]
     assert found(tmp_path / file, name.format(tmp_path.name)) is None
 

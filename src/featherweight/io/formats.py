@@ -6,6 +6,7 @@ import re
 
 from featherweight.errors import ModelError
 
+BOM = b"\xef\xbb\xbf"
 URDF = "load a URDF of the robot, or convert it to one"
 BEGINNINGS = {  # of files that are no XML
     b"PXR-USDC": ("a USD file (OpenUSD, of bytes)", "export the robot as URDF, in Isaac Sim by its URDF exporter"),
@@ -32,21 +33,21 @@ _TAG = re.compile(rb"\s*<([A-Za-z_][\w.-]*)")
 
 def refuse_others(data: bytes, file: str | None) -> None:
     """ModelError with its name if this is another kind of file than URDF, as far as it is known."""
-    found = next((answer for start, answer in BEGINNINGS.items() if data.startswith(start)), None)
-    if found is None:
-        found = _by_element(data.removeprefix(b"\xef\xbb\xbf"))
-    if found is not None:
-        what, fix = found
-        raise ModelError(f"this is {what}; {fix}", file=file)
-
-
-def _by_element(data: bytes) -> tuple[str, str] | None:
-    at = 0
+    for start, (what, fix) in BEGINNINGS.items():
+        if data.startswith(start):
+            raise ModelError(f"this is {what}; {fix}", file=file, line=1)
+    at = len(BOM) if data.startswith(BOM) else 0
     while before := _BEFORE.match(data, at):
         at = before.end()
     tag = _TAG.match(data, at)
-    if tag is None:
-        return None
-    if tag[1] == b"robot" and b"<link" not in data and (b"<group" in data or b"<disable_collisions" in data):
+    found = None if tag is None else _answer(tag[1], data)
+    if tag is not None and found is not None:
+        line = data.count(b"\n", 0, tag.start(1)) + 1
+        raise ModelError(f"this is {found[0]}; {found[1]}", file=file, line=line, element=f"<{tag[1].decode()}>")
+
+
+def _answer(tag: bytes, data: bytes) -> tuple[str, str] | None:
+    """What the outermost element says."""
+    if tag == b"robot" and b"<link" not in data and (b"<group" in data or b"<disable_collisions" in data):
         return "an SRDF file, which names groups of a robot's joints", "load the URDF file beside it"
-    return ELEMENTS.get(tag[1].lower() if tag[1].lower() == b"html" else tag[1])
+    return ELEMENTS.get(tag.lower() if tag.lower() == b"html" else tag)
