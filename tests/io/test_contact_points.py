@@ -187,6 +187,16 @@ def test_a_robot_with_many_points_gets_few_and_a_note():
     assert fw.loads(text, base="free").contact_points == model.contact_points
 
 
+def test_ends_of_limbs_are_used_even_if_they_are_close_to_each_other():
+    boxes = "".join(collision(f'<box size="{x} 1 1"/>') for x in (1, 2, 3, 4, 5))
+    text = f'<link name="trunk">{INERTIAL}{boxes}</link>'
+    for k in range(6):
+        text += f'<link name="leg{k}">{INERTIAL}{FOOT}</link>'
+        text += joint(f"hip{k}", "trunk", f"leg{k}", inside=f'<origin xyz="0 {k / 100} 0"/>{LIMIT}')
+    model = fw.loads(f'<robot name="r">{text}</robot>', base="free")
+    assert {f"leg{k}_contact0" for k in range(6)} <= {point.name for point in model.contact_points}
+
+
 def test_few_points_are_all_used():
     model = fw.loads(dog(shank=FOOT, trunk=TRUNK), base="free")
     assert len(model.contact_points) == 20

@@ -49,6 +49,10 @@ def test_urdf_is_not_mistaken_for_another(before: str) -> None:
     assert fw.loads(before + text).nv == fw.loads(GOOD).nv
 
 
+def test_a_robot_with_groups_is_not_taken_for_srdf() -> None:
+    assert fw.loads(GOOD.replace("</robot>", '<group name="arm"/></robot>')).nv == fw.loads(GOOD).nv
+
+
 def test_long_comments_take_linear_time() -> None:
     with pytest.raises(ModelError):
         fw.loads(b"<!--" * 2_000_000)

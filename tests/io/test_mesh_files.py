@@ -273,6 +273,7 @@ usemtl painted
 f 1/1 2/1 3/1
 usemtl red
 f 1 2 3
+v 9 9 9
 """
     (tmp_path / "x.obj").write_text(text)
     colours = "newmtl red\nKa 1 1 1\nKd 0.9 0.1 0.2\n\nnewmtl painted\nKd 1 1 1\nmap_Kd -bm 1.0 tiles.png\n"
@@ -285,6 +286,7 @@ f 1 2 3
     assert [len(part.faces) for part in (plain, red, none, painted)] == [2, 2, 1, 1]
     assert np.isnan(plain.colors).all()
     assert np.isnan(none.colors).all()
+    np.testing.assert_array_equal(none.vertices[none.faces[0]], [[0, 0, 0], [1, 0, 0], [1, 1, 0]])
     np.testing.assert_allclose(red.colors, [[0.9, 0.1, 0.2]] * 2)
     np.testing.assert_allclose(painted.colors, [[1.0, 1.0, 0.0]], atol=0.02)
 

@@ -88,6 +88,7 @@ OUTSIDE = {
     "climbing behind a folder that is not there": ("x/../../../../secret.stl", ["share"]),
     "climbing out of a package": ("package://arm_description/../../secret.stl", ["share"]),
     "climbing out of a package into a root": ("package://arm_description/../arm_description/out.stl", ["share"]),
+    "climbing out of a package and back": ("package://arm_description/../arm_description/meshes/arm.stl", ["share"]),
     "no package at all": ("package://../secret.stl", ["share"]),
     "the root as a package": ("package://./secret.stl", ["share"]),
     "a link that leads outside": ("../out.stl", ["share"]),

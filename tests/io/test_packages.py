@@ -67,6 +67,9 @@ def test_the_nearest_is_meant_and_given_roots_go_first(tmp_path: Path) -> None:
     assert found(file, "package://arm/meshes/a.stl") == str(near.resolve())
     (shape,) = fw.load(file, roots=[tmp_path / "arm"]).geometry
     assert shape.path == str(far.resolve())
+    far.unlink()  # what a root has not is looked for around the file
+    (shape,) = fw.load(file, roots=[tmp_path / "arm"]).geometry
+    assert shape.path == str(near.resolve())
 
 
 def test_the_environment_of_ros_is_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

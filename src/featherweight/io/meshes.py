@@ -125,7 +125,7 @@ def _places(name: str, folders: Folders, known: dict[str, list[str]]) -> tuple[s
         _stays(inside)
         if package not in known:
             given = [folder for root in folders.roots for folder in _packages(root, package)]
-            known[package] = given or list(packages.places_of(package, folders.parents))
+            known[package] = [*given, *packages.places_of(package, folders.parents)]
         allowed = (*folders.roots, *(os.path.realpath(folder) for folder in known[package]))
         return package, _inside(allowed, [os.path.join(folder, inside) for folder in known[package]])
     windows = PureWindowsPath(rest)

@@ -50,6 +50,8 @@ def _part(
 ) -> Triangles:
     """Triangles of one material, with corners (m, 3, 2): vertex, place in a picture."""
     used, faces = np.unique(corners[:, :, 0], return_inverse=True)
+    if used.min(initial=0) < 0:
+        raise ValueError("a corner before the first vertex")
     colors = color if image is None else colors_at(image, places[np.maximum(corners[:, :, 1], 0)])
     return Triangles.of(vertices[used], faces, colors)
 
