@@ -51,7 +51,7 @@ def pytest_sessionfinish() -> None:
     _tracer.stop()
     data = _tracer.get_data()
     lines: dict[str, dict[str, Any]] = {}
-    for file in data.measured_files():
+    for file in filter(os.path.isfile, data.measured_files()):  # generated code has a name, and no file
         text = Path(file).read_text(encoding="utf-8").splitlines()
         reached: dict[str, set[str]] = collections.defaultdict(set)
         for number, tests in data.contexts_by_lineno(file).items():

@@ -46,6 +46,9 @@ def test_refused():
 
 def test_least():
     least(1.0, 2.0)
+
+def test_of_generated_code():
+    exec(compile("x = 1", f"{area.__code__.co_filename} (1)", "exec"))
 """
 
 
