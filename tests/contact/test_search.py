@@ -32,6 +32,13 @@ def test_robots_that_tumble_converge(control):
     assert np.nanmax(run.solver[..., 1]) <= contact.tolerance
     assert np.nanmax(run.solver[..., 0]) > 20  # some of them are hard
 
+    # what has left the ground is not pushed by it any more
+    heights = [fw.frame_pose(model, run.q[:, :-1], point.name).position[..., 2] for point in model.contact_points]
+    radii = [point.radius for point in model.contact_points]
+    pushed, touches = (run.contact_force != 0).any(axis=-1), np.stack(heights, axis=-1) <= radii
+    assert not (pushed & ~touches).any()
+    assert (pushed[:, :-1] & ~touches[:, 1:]).any()
+
     # sweeps alone do not get there
     sweeps = fw.rollout(model, q, v, steps=500, dt=1e-3, control=control, contact=fw.contact.Impulse(iterations=20))
     assert np.count_nonzero(sweeps.status) > 6
