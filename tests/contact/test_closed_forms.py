@@ -78,6 +78,14 @@ def test_a_block_sticks_if_friction_is_more_than_the_slope_and_does_not_creep(an
         assert way[-1] == pytest.approx(0.5 * acceleration, rel=3e-3)
 
 
+def test_a_step_is_given_up_after_as_many_sweeps_as_allowed() -> None:
+    """Corners of a block that is thrown on the ground need more than three."""
+    q, v = np.array([0.0, 0.0, 0.095, 0.0, 0.0, 0.0, 1.0]), np.array([1.0, 0.5, -2.0, 1.0, 3.0, 0.2])
+    run = fw.rollout(block(), q, v, steps=5, dt=1e-3, contact=Impulse(iterations=3))
+    assert run.status == fw.Status.NOT_CONVERGED
+    assert np.nanmax(run.solver[:, 0]) == 3
+
+
 @pytest.mark.parametrize("degrees", range(0, 91, 5))
 def test_friction_is_opposite_to_slip_in_every_direction(degrees: int) -> None:
     direction = np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0])

@@ -2,12 +2,15 @@
 
 import itertools
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.constraints.interval import Stop
 from featherweight.constraints.joint_limit import REACH, JointLimit
+from featherweight.constraints.solve.active_set import ALL_AT_ONCE, ActiveSet
 from featherweight.contact import Impulse, SpringDamper
 from peers.pinocchio_adapter import ROBOTS, robots_folder
 
@@ -118,6 +121,70 @@ def test_a_step_solves_the_law(name):
         np.testing.assert_allclose(run.v[-1, compared], after[compared], atol=2e-8, rtol=1e-9)
         hit += bool(np.abs(after - before).max() > 1e-6)
     assert hit > 20
+
+
+def searched(seed, n):
+    """The active set on a dense problem: M, the free velocity, the bounds, and what it found."""
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(n, n))
+    M, free, low, high = B @ B.T + 1e-2 * np.eye(n), rng.normal(size=n), rng.uniform(-1, 0, n), rng.uniform(0, 1, n)
+    inverse = np.linalg.inv(M)
+
+    def prescribed(held, wanted):
+        rows = [d for d in range(n) if held[d + 1]]
+        impulses = np.zeros(n)
+        impulses[rows] = np.linalg.solve(inverse[np.ix_(rows, rows)], [wanted[d] - free[d] for d in rows])
+        return list(free + inverse @ impulses), dict(enumerate(impulses))
+
+    motion = SimpleNamespace(moved=False, v=list(free), guess=list(free), prescribed=prescribed)
+    stops = [Stop(low=float(a), high=float(b)) for a, b in zip(low, high, strict=True)]
+    tree = SimpleNamespace(nv=n, mark=lambda: None)
+    held, _ = ActiveSet(tree, motion, stops, range(n), range(1, n + 1), [0.0] * n).solve(True)
+    return M, free, low, high, held
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 364])
+def test_the_search_ends_where_changing_all_at_once_goes_in_circles(seed):
+    """As it does for the last one: there Murty's rule has to help."""
+    M, free, low, high, held = searched(seed, 8)
+    v = np.array(held.v)
+    impulses = M @ (v - free)
+    assert held.wrong == 0
+    assert (held.turns > ALL_AT_ONCE) == (seed == 364)
+    assert ((v >= low - 1e-8) & (v <= high + 1e-8)).all()
+    np.testing.assert_allclose(v[impulses > 1e-9], low[impulses > 1e-9], atol=1e-12)
+    np.testing.assert_allclose(v[impulses < -1e-9], high[impulses < -1e-9], atol=1e-12)
+
+
+def test_ends_of_a_step_that_has_moved_push_their_own_joints_alone():
+    """M Δv = Σ λ where the step ends: nothing but impulses at joints that can come to an end, and away from it."""
+    model, h = CASES["that follow"], 1e-3
+    rng = np.random.default_rng(4)
+    some = 0
+    for _ in range(20):
+        q, v = near_limits(model, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run, free = (
+                fw.rollout(model, q, v, steps=1, dt=h, integrator="variational", limits=x) for x in (True, False)
+            )
+        np.testing.assert_array_equal(run.q, free.q)
+        impulses = fw.mass_matrix(model, run.q[-1]) @ (run.v[-1] - free.v[-1])
+        for place, d, low, high in bounds(model):
+            gap = run.q[-1, place] - low if impulses[d] > 0 else high - run.q[-1, place]
+            assert abs(impulses[d]) <= 1e-9 or gap <= 2 * h * (REACH + abs(v[d]))
+        some += 0 < np.count_nonzero(np.abs(impulses) > 1e-9) < len(bounds(model))
+    assert some > 10
+
+
+def test_two_blocks_may_hold_one_joint():
+    """Beyond its end it comes back as fast as the one that asks for more wants it to."""
+    run = fw.rollout(slider(-0.5, 0.2), [0.19], [30.0], steps=3, dt=1e-3, constraints=JointLimit())
+    np.testing.assert_allclose(run.q[1:, 0], 0.2, atol=1e-9)
+    with pytest.warns(UserWarning, match="beyond"):
+        run = fw.rollout(slider(-0.5, 0.2), [0.25], [0.0], steps=3, dt=1e-3, constraints=JointLimit(recovery=0.0))
+    assert run.status == fw.Status.OK
+    np.testing.assert_allclose(run.v[1:, 0], -STOPS.recovery_speed, atol=1e-8)
 
 
 def slider(lower, upper):

@@ -42,6 +42,7 @@ def test_robots_that_tumble_converge(control):
     # sweeps alone do not get there
     sweeps = fw.rollout(model, q, v, steps=500, dt=1e-3, control=control, contact=fw.contact.Impulse(iterations=20))
     assert np.count_nonzero(sweeps.status) > 6
+    assert np.nanmax(sweeps.solver[sweeps.status == 0, :, 1]) <= contact.tolerance
 
 
 def test_a_lane_is_not_changed_by_others_that_search():
