@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.control.operational_space import OperationalSpaceParameters
 
 
 def arm() -> fw.Model:
@@ -67,6 +68,15 @@ def test_the_tool_arrives() -> None:
     control = fw.control.operational_space(model, "tool", place=goal, posture=q)
     run = fw.simulate(model, q, np.zeros(6), duration=3.0, dt=1e-3, control=control)
     assert np.abs(fw.frame_pose(model, run.q[-1], "tool").position - goal).max() <= 1e-4
+
+
+def test_parameters_have_the_defaults_of_the_function() -> None:
+    """100 /s² and 20 /s for the tool, 25 /s² and 10 /s for the posture, d = 1e-3."""
+    model, place, posture = arm(), np.array([0.4, 0.2, 0.6]), np.linspace(0.1, 0.6, 6)
+    control = fw.control.operational_space(model, "tool", place=place, posture=posture)
+    row = [*place, *posture, 1e-3, 100.0, 20.0, 25.0, 10.0]
+    assert control.parameters.tolist() == row
+    assert control.function.layout.pack(OperationalSpaceParameters(place, posture)).tolist() == row
 
 
 def test_robots_of_a_batch_have_their_own_postures_and_gains() -> None:
