@@ -8,7 +8,7 @@ from hypothesis import given
 
 import featherweight as fw
 from laws.measure import along, close, law, rate
-from laws.random_trees import state, states, trees
+from laws.random_trees import ONE_DOF, state, states, trees
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 
@@ -37,3 +37,13 @@ def test_coriolis_matrix_is_linear_in_velocity(model: fw.Model) -> None:
     q, v, w = states(model, 5)
     C = fw.coriolis_matrix(model, q, 2 * v - w)
     close(C, 2 * fw.coriolis_matrix(model, q, v) - fw.coriolis_matrix(model, q, w))
+
+
+@law
+@given(trees(kinds=ONE_DOF))
+def test_coriolis_matrix_is_that_of_the_christoffel_symbols(model: fw.Model) -> None:
+    """Of all C with the laws above it is the one whose symbols Γ_ijk are symmetric in j and k, where v = dq/dt: then
+    C(q, v) w = C(q, w) v."""
+    q, v, w = states(model, 5)
+    C_v, C_w = fw.coriolis_matrix(model, q, v), fw.coriolis_matrix(model, q, w)
+    close(np.einsum("bij,bj->bi", C_v, w), np.einsum("bij,bj->bi", C_w, v))
