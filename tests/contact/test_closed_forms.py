@@ -79,11 +79,14 @@ def test_a_block_sticks_if_friction_is_more_than_the_slope_and_does_not_creep(an
 
 
 def test_a_step_is_given_up_after_as_many_sweeps_as_allowed() -> None:
-    """Corners of a block that is thrown on the ground need more than three."""
+    """Corners of a block that is thrown on the ground need 20 until they miss no law by more than the tolerance."""
     q, v = np.array([0.0, 0.0, 0.095, 0.0, 0.0, 0.0, 1.0]), np.array([1.0, 0.5, -2.0, 1.0, 3.0, 0.2])
-    run = fw.rollout(block(), q, v, steps=5, dt=1e-3, contact=Impulse(iterations=3))
+    contact = Impulse(iterations=12)
+    run = fw.rollout(block(), q, v, steps=2, dt=1e-3, contact=contact)
     assert run.status == fw.Status.NOT_CONVERGED
-    assert np.nanmax(run.solver[:, 0]) == 3
+    sweeps, residual = run.solver[0]
+    assert sweeps == 12
+    assert residual > 100 * contact.tolerance
 
 
 @pytest.mark.parametrize("degrees", range(0, 91, 5))
