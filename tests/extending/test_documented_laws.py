@@ -9,7 +9,8 @@ import pytest
 
 import featherweight as fw
 from featherweight.contact import Impulse
-from featherweight.forces import ForceElement
+from featherweight.forces import Advance, ForceElement, Push
+from featherweight.spatial import Vector
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,56 @@ def test_damping_of_an_element_is_damping_of_the_joints(integrator: str) -> None
     by_element = fw.rollout(arm(0.0), *start, forces=Brake(0.3), **options)
     np.testing.assert_allclose(by_element.q, own.q, rtol=0, atol=1e-12)
     assert np.abs(own.q - fw.rollout(arm(0.0), *start, **options).q).max() > 1e-3
+
+
+@dataclass(frozen=True)
+class Ramp(ForceElement):
+    """A force at a joint that is `rate` [N] in the first step, and grows by as much with each."""
+
+    dof: int
+    rate: float
+
+    def memory_size(self, model: fw.Model) -> int:
+        return 1
+
+    def advance(self, at, h, memory) -> Advance:
+        return Advance([memory[0] + self.rate])
+
+    def forces(self, at, memory) -> Push:
+        return Push(joints={self.dof: memory[0]})
+
+
+@dataclass(frozen=True)
+class Wind(ForceElement):
+    """A force [N] on the last body, along the world's axes."""
+
+    force: tuple[float, float, float]
+
+    def forces(self, at, memory) -> Push:
+        body = at.model.nb
+        return Push({body: at.force_at(body, Vector.zero(), Vector(*self.force))})
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "variational"])
+def test_forces_of_several_elements_and_of_motors_add_up(integrator: str) -> None:
+    """A crane on two slides, 2 kg and 1 kg, in three steps; each element goes on with what it remembers itself."""
+    build = fw.Builder("crane", gravity=(0, 0, 0))
+    build.add_body("cart", joint=fw.joints.Prismatic("x"), inertia=fw.Inertia.sphere(2.0, 0.1))
+    build.add_body("hook", parent="cart", joint=fw.joints.Prismatic("z"), inertia=fw.Inertia.sphere(1.0, 0.1))
+    wind = Wind((4.0, 0.0, 1.0)), Wind((0.5, 9.0, 2.0))
+    h, tau = 0.25, np.tile([7.0, -3.0], (3, 1))
+    for elements, grown in ((wind, 0.0), ((*wind, Ramp(0, 6.0), Ramp(1, 20.0), Ramp(0, 100.0)), 1.0)):
+        run = fw.rollout(build.build(), [0, 0], [0, 0], steps=3, dt=h, tau=tau, forces=elements, integrator=integrator)
+        steps = np.arange(1.0, 4.0)[:, None]
+        force = np.array([7.0 + 4.5, -3.0 + 3.0]) + grown * steps * [106.0, 20.0]
+        np.testing.assert_allclose(run.v[1:], np.cumsum(h * force / [3.0, 1.0], axis=0), rtol=1e-12, atol=1e-12)
+
+
+def test_damping_of_several_elements_adds_up() -> None:
+    start = [0.3, -0.2, 0.5], [1.0, 2.0, -3.0]
+    own = fw.rollout(arm(0.6), *start, steps=20, dt=1e-3)
+    by_elements = fw.rollout(arm(0.1), *start, steps=20, dt=1e-3, forces=(Brake(0.3), Brake(0.2)))
+    np.testing.assert_allclose(by_elements.q, own.q, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("integrator", "gained"), [("semi_implicit", 0.0), ("variational", 9.81)])
