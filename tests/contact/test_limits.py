@@ -430,6 +430,8 @@ def test_limits_that_leave_no_place_are_refused():
     with pytest.raises(ValueError, match="limits of joint 'b_joint'"):
         fw.simulate(build.build(), [-0.5], [0.0], duration=0.1, dt=1e-3)
     fw.simulate(build.build(), [-0.5], [0.0], duration=0.1, dt=1e-3, limits=False)
+    with pytest.raises(ValueError, match="limits of joint 'b_joint'"):
+        JointLimit().check(build.build())
 
 
 def test_joints_far_from_their_ends_are_not_touched():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.constraints.solve.newton import STEPS
 
 STANCE = np.tile([0.0, -0.8, 1.6], 4)
 
@@ -30,7 +31,10 @@ def test_robots_that_tumble_converge(control):
     run = fw.rollout(model, q, v, steps=500, dt=1e-3, control=control, contact=contact)
     assert not run.status.any()
     assert np.nanmax(run.solver[..., 1]) <= contact.tolerance
-    assert np.nanmax(run.solver[..., 0]) > 20  # some of them are hard
+    turns = run.solver[..., 0]
+    assert np.nanmax(turns) > 20  # some of them are hard
+    if control is not None:  # some take several trials, each of which ends as soon as it has found something
+        assert np.count_nonzero(turns[turns > 20 + STEPS] % STEPS) > 3
 
     # what has left the ground is not pushed by it any more
     heights = [fw.frame_pose(model, run.q[:, :-1], point.name).position[..., 2] for point in model.contact_points]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -188,3 +190,13 @@ def test_a_chunk_is_written_when_it_is_large_enough(samples: int, tmp_path, monk
     _, chunks, _ = read(tmp_path / "run.fw")
     ends = [facts["samples"] for facts, _ in chunks]
     assert ends == list(range(samples, 101, samples))
+
+
+def test_a_chunk_is_written_once_a_second(tmp_path, monkeypatch) -> None:
+    """By a clock that goes on an eighth of a second whenever it is read, twice a step."""
+    monkeypatch.setattr(running, "FIRST_CHUNK", 1.0)  # one step at a time
+    monkeypatch.setattr(running, "CHUNK_SECONDS", 1e-9)
+    monkeypatch.setattr(running, "time", SimpleNamespace(perf_counter=itertools.count(0.0, 0.125).__next__))
+    fw.rollout(fw.robots.pendulum(), [0.1], [0.0], steps=10, dt=1e-3, file=tmp_path / "run.fw")
+    _, chunks, _ = read(tmp_path / "run.fw")
+    assert [facts["samples"] for facts, _ in chunks] == [4, 8, 10]

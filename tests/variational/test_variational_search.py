@@ -42,6 +42,17 @@ def test_newton_steps_at_the_papers_tolerance(n: int) -> None:
     assert iterations(n, 50, solver="newton", guess="velocity").mean() <= 4
 
 
+@pytest.mark.parametrize("solver", ["riqn", "newton", "broyden"])
+def test_each_step_of_a_search_is_counted(solver: str) -> None:
+    """From h v it takes one at least, and no fewer the longer the step is."""
+    model, q, v = chain(5)
+    counts = []
+    for h in (1e-4, 1e-3, 1e-2):
+        run = fw.rollout(model, q, v, steps=1, dt=h, integrator=Variational(solver=solver, guess="velocity"))
+        counts.append(run.convergence[0, 0])
+    assert 1 <= counts[0] <= counts[1] <= counts[2] <= 30
+
+
 def test_newton_finds_what_quasi_newton_does_not() -> None:
     """A long step of a fast chain: quasi-Newton steps alone lead astray, and are given up in time."""
     model, q, v = chain(30, seed=2)
