@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.constraints import Block, Constraint, Equality
 from featherweight.contact import Impulse
 from featherweight.forces import Advance, ForceElement, Push
 from featherweight.spatial import Vector
@@ -93,6 +94,28 @@ def test_damping_of_several_elements_adds_up() -> None:
     own = fw.rollout(arm(0.6), *start, steps=20, dt=1e-3)
     by_elements = fw.rollout(arm(0.1), *start, steps=20, dt=1e-3, forces=(Brake(0.3), Brake(0.2)))
     np.testing.assert_allclose(by_elements.q, own.q, rtol=0, atol=1e-12)
+
+
+@dataclass(frozen=True)
+class Halved(Constraint):
+    """A joint leaves with half the velocity that it has where constraints act."""
+
+    def block_sizes(self, model: fw.Model) -> list[int]:
+        return [1]
+
+    def blocks(self, at) -> list[Block]:
+        return [Block(Equality(), (1,), True, lambda: [Push(joints={0: 1.0})], lambda before, free: [0.5 * at.v[0]])]
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "variational"])
+def test_constraints_see_the_state_where_they_act(integrator: str) -> None:
+    """Before the robot moves, or where the step ends."""
+    build = fw.Builder("fall").add_body("b", joint=fw.joints.Prismatic("z"), inertia=fw.Inertia.sphere(1.0, 0.1))
+    options = {"steps": 1, "dt": 0.1, "integrator": integrator}
+    run, free = (fw.rollout(build.build(), [0.0], [-3.0], constraints=x, **options) for x in ((Halved(),), ()))
+    seen = -3.0 if integrator == "semi_implicit" else free.v[-1, 0]
+    assert free.v[-1, 0] == pytest.approx(-3.981)
+    assert run.v[-1, 0] == pytest.approx(0.5 * seen)
 
 
 @pytest.mark.parametrize(("integrator", "gained"), [("semi_implicit", 0.0), ("variational", 9.81)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -60,6 +61,16 @@ class Torque(ForceElement):
 
     def forces(self, at: Any, memory: Any) -> Push:
         return Push(joints={0: float(self.values[0])})
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Values that are others whenever they are asked for."""
+
+    source: Any
+
+    def __getitem__(self, k: int) -> float:
+        return next(self.source)
 
 
 def torque(element: ForceElement) -> float:
@@ -206,6 +217,9 @@ def test_an_object_that_changes_is_never_taken_for_what_it_was() -> None:
     assert torque(element) == pytest.approx(1.0)
     element.values[0] = 3.0
     assert torque(element) == pytest.approx(3.0)
+
+    counted = Torque(Counted(itertools.count(1.0)))  # nothing tells where a counter stands
+    assert torque(counted) != torque(counted)
 
     class Half(Impulse):
         scale = 1.0
