@@ -106,3 +106,15 @@ def test_compiled_surfaces_are_those_of_floats() -> None:
     run = fw.rollout(model, q, np.zeros((200, 6)), steps=1, dt=1e-3, contact=fw.contact.Impulse(ground=ground))
     expected = [max(0.0, *(0.1 - at(surface, p)[0] for surface in ground)) for p in q[:, :3]]
     np.testing.assert_allclose(run.penetration[:, 0, 0], expected, atol=1e-12)
+
+
+def test_two_fields_of_heights_are_two_tables() -> None:
+    """A ball over a valley at -1 m, and within another field at 2 m: as deep there as that one says."""
+    ball = fw.Builder("ball").add_body("b", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    model = ball.add_contact_point("p", parent="b").build()
+    low, high = Heightfield(np.full((3, 3), -1.0)), Heightfield(np.full((2, 4), 2.0))
+    q = model.neutral()
+    q[:3] = 0.5, 0.5, 1.75
+    for ground in ((low, high), (high, low)):
+        run = fw.rollout(model, q, np.zeros(6), steps=1, dt=1e-3, contact=fw.contact.Impulse(ground))
+        assert run.penetration[0, 0] == pytest.approx(0.25)
