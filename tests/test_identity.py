@@ -136,6 +136,12 @@ def test_equal_robots_have_one_fingerprint_in_every_process():
     assert fw.robots.chain(3).fingerprint != fw.robots.chain(3, mass=2.0).fingerprint
 
 
+def test_where_a_robot_was_read_is_no_part_of_it():
+    """Nor on which line of which file: its code is found all the same."""
+    text = fw.io.to_urdf(fw.robots.chain(3))
+    assert fw.loads(text).fingerprint == fw.loads(text.replace("<link", "\n  <link")).fingerprint
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -146,6 +152,7 @@ def test_equal_robots_have_one_fingerprint_in_every_process():
         ((1.0,), [1.0]),
         (("a", "b"), ("a, b",)),
         ({"a": 1}, {"a": 2}),
+        ({"a": 1}, {"b": 1}),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
         (np.zeros(3), np.zeros(4)),
         (np.zeros(3), np.zeros(3, np.float32)),
@@ -153,12 +160,14 @@ def test_equal_robots_have_one_fingerprint_in_every_process():
         (np.float64(1.0), np.float32(1.0)),
         ({1, 2}, {1, 3}),
         (functools.partial(max, 1), functools.partial(max, 2)),
+        (functools.partial(int, base=2), functools.partial(int, base=3)),
         (SemiImplicit(), RK4()),
         (deque([1]), deque([2])),
         (deque([1]), [1]),
         (array("d", [1.0]), array("d", [2.0])),
         (bytearray(b"a"), bytearray(b"b")),
         (slice(0, 1), slice(0, 2)),
+        (slice(0, 4, 1), slice(0, 4, 2)),
         (np.zeros(()), np.zeros(1)),
         (np.zeros((2, 2)), np.zeros((2, 2)).view(np.recarray)),
         (np.ma.array([1.0], mask=[True]), np.ma.array([1.0], mask=[False])),
@@ -205,6 +214,17 @@ def test_what_a_class_says_counts(monkeypatch):
     assert identity(Mine(1.0)) != other
 
 
+def test_what_a_base_class_says_counts(monkeypatch):
+    child = type("Child", (Mine,), {})(1.0)
+    before = identity(child)
+    monkeypatch.setattr(Mine, "factor", 2.0)
+    assert identity(child) != before
+
+
+def test_a_method_is_that_of_its_object():
+    assert identity(Mine(1.0).value) != identity(Mine(2.0).value)
+
+
 GAIN = 1.0
 
 
@@ -220,12 +240,27 @@ def by_closure(gain):
     return lambda q: gain * q
 
 
+def by_inner_function(q):
+    return (lambda x: GAIN * x)(q)
+
+
+def by_defaults(q, gains=[1.0], *, more=[1.0]):  # noqa: B006
+    return gains[0] * q + more[0]
+
+
+@pytest.mark.parametrize("gains", [by_defaults.__defaults__[0], by_defaults.__kwdefaults__["more"]])
+def test_defaults_of_a_function_count(gains):
+    before = identity(by_defaults)
+    gains[0] = 2.0
+    assert identity(by_defaults) != before
+
+
 def test_what_a_function_finds_outside_of_itself_counts(monkeypatch):
-    before = identity(by_global), identity(calling)
-    assert before == (identity(by_global), identity(calling))
+    functions = by_global, calling, by_inner_function
+    before = [identity(f) for f in functions]
+    assert before == [identity(f) for f in functions]
     monkeypatch.setitem(globals(), "GAIN", 2.0)
-    assert identity(by_global) != before[0]
-    assert identity(calling) != before[1]
+    assert not any(identity(f) == known for f, known in zip(functions, before, strict=True))
     cell = [1.0]
 
     def of_a_list(q):
@@ -332,6 +367,9 @@ def test_what_may_change_unseen_is_good_for_the_moment_alone():
     assert identity(Mine(1.0)).settled
     assert identity(Mine(threading.Lock())).settled  # no numbers in there
     assert not identity(Mine(itertools.count())).settled
+    odd = type("Odd", (fw.joints.Revolute,), {"source": itertools.count()})("x")
+    robot = fw.Builder("odd").add_body("b", joint=odd, inertia=fw.Inertia.sphere(1.0, 0.1)).build()
+    assert not identity(robot).settled  # which asks the robot for what it knows of itself
 
 
 def test_whole_numbers_of_any_length_differ():
@@ -358,6 +396,7 @@ def test_circles_and_depth_come_to_an_end():
     for _ in range(5000):
         deep = (deep, "x")
     assert identity(deep) == identity(deep)
+    assert not identity(deep).settled  # what is deeper may change
 
 
 def test_ours_is_what_is_found_in_the_package():
