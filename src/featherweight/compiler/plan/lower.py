@@ -24,7 +24,7 @@ def lower(graph: Graph, outputs: list[int | float]) -> tuple[Graph, list[int | f
         if program is None:
             number.append(new._node(op, (*nodes, *args[len(nodes) :])).id)
         else:
-            number.append(program(*_arguments(new, nodes)).id)
+            number.append(new.lift(program(*_arguments(new, nodes))).id)
         if i in graph.repeats:
             new.repeats[number[i]] = graph.repeats[i]
         if i in graph.array_of:

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from featherweight.compiler.trace.node import Condition
+    from featherweight.compiler.trace.node import Condition, Node
 
 # to 4e-18 for |u| ≤ 1/2: interpolated at Chebyshev points of u², with 60 digits
 ATAN = (
@@ -48,7 +48,7 @@ def atan2(y: Any, x: Any) -> Any:
     # undo the reflections at the diagonal and at the two axes
     eighths = far.select(1.0, 0.0)
     for mirrored, whole in ((steep, 2), (backward, 4), (y < 0, 0)):
-        eighths, u = _where(mirrored, whole - eighths, eighths), _where(mirrored, -u, u)
+        eighths, u = chosen(mirrored, whole - eighths, eighths), chosen(mirrored, -u, u)
 
     # sum the small terms by themselves (a choice keeps them out of the last chain), then the large ones, fused
     square = u * u
@@ -56,11 +56,16 @@ def atan2(y: Any, x: Any) -> Any:
     for c in reversed(ATAN):
         series = series * square + c
     high, low = QUARTER_PI
-    rest = _where(far | steep | backward, (u * square) * series + eighths * low, (u * square) * series)
+    rest = chosen(far | steep | backward, (u * square) * series + eighths * low, (u * square) * series)
     return u + rest + eighths * high
 
 
-def _where(condition: Condition | bool, if_true: Any, if_false: Any) -> Any:
+def atan(x: Node) -> Any:
+    """The angle whose tangent is x."""
+    return atan2(x, 1.0)
+
+
+def chosen(condition: Condition | bool, if_true: Any, if_false: Any) -> Any:
     """A choice that may be known already."""
     if isinstance(condition, bool):
         return if_true if condition else if_false

@@ -64,7 +64,7 @@ def log(x: Node) -> Node:
     f = m - 1.0
     s = f / (m + 1.0)
     z, half_square = s * s, (f * 0.5) * f
-    R = z * _polynomial(P, z)
+    R = z * polynomial(P, z)
     high, low = LN2_SHORT
     result = f - half_square + s * (half_square + R) + k * low + k * high
     result = (x < math.inf).select(result, x)  # infinity and what is no number stay
@@ -77,10 +77,10 @@ def _parts(x: Node) -> tuple[Node, Any]:
     k = x.graph.apply("round", x * (1 / math.log(2)))
     high, low = LN2
     r = x - k * high - k * low
-    return k, r + (r * r) * _polynomial(Q, r)
+    return k, r + (r * r) * polynomial(Q, r)
 
 
-def _polynomial(coefficients: Sequence[float], x: Node) -> Any:
+def polynomial(coefficients: Sequence[float], x: Node) -> Any:
     """Σ c_j x^j, by Horner's rule."""
     total: Any = coefficients[-1]
     for c in reversed(coefficients[:-1]):

@@ -1,6 +1,6 @@
 """The operations of a trace, one row each: what they take, their value on numbers, how constants fold, their code.
 
-To add an operation, add a row here and, if users call it, a function in `scalar.py`; from outside, `add` a row and call
+To add an operation, add a row here and, if users call it, a function in `scalar/`; from outside, `add` a row and call
 `scalar.apply`. Everything else follows from the row: folding while tracing, `with fw.interpret()`, LLVM IR for one lane
 and for a pack.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.trace import arctangent, exponential
+from featherweight.compiler.trace import arcsine, arctangent, exponential, remainder
 
 CONSTANTS = frozenset(("constant", "table"))  # leaves whose numbers are known: a literal, a number of the model
 LARGEST_EXP = math.log(np.finfo(float).max)  # beyond, e^x is infinite
@@ -47,16 +47,31 @@ class Operation:
     llvm: str = ""
     lower: Callable[..., Any] | None = None  # as a program of other operations, on nodes: what is compiled of it
     vectors: bool = False  # a level of them is computed together, as whole vectors, by a support function
-    symbol: str = ""  # its name in SymPy, if that is another; other scalars that can be compared take `value`
+    symbol: str = ""  # its name in SymPy, if that is another
+    others: Callable[..., Any] | None = None  # on mpmath and SymPy numbers, where no function is called so; or `value`
 
 
 def _exp(x: float) -> float:
     return math.inf if x > LARGEST_EXP else math.exp(x)
 
 
-def _known(function: Callable[[Any], Any]) -> Callable[[float], float]:
-    """A NumPy function on one number: it knows no exceptions."""
-    return lambda x: float(function(x))
+def _known(function: Callable[..., Any]) -> Callable[..., float]:
+    """A NumPy function on numbers: it knows no exceptions."""
+
+    def value(*args: Any) -> float:
+        with np.errstate(all="ignore"):
+            return float(function(*args))
+
+    return value
+
+
+def _inverse(name: str, array: Callable[..., Any], lower: Callable[..., Any]) -> Operation:
+    """An inverse trigonometric function: not a number where there is no angle."""
+    return Operation(name, value=_known(array), array=array, fold=_known(array), lower=lower)
+
+
+def _rounding(name: str, array: Callable[..., Any], llvm: str, **names: Any) -> Operation:
+    return Operation(name, value=_known(array), array=array, fold=_known(array), llvm=CALL.format(llvm), **names)
 
 
 def _fused(a: float, b: float, c: float) -> float:
@@ -144,8 +159,26 @@ ROWS = (
     Operation("log", value=math.log, array=np.log, fold=_known(np.log), lower=exponential.log),
     Operation("tanh", value=math.tanh, array=np.tanh, fold=_known(np.tanh), lower=exponential.tanh),
     Operation("atan2", "rr", value=math.atan2, array=np.arctan2, lower=arctangent.atan2),
-    # what they are lowered to
-    Operation("round", value=lambda x: float(round(x)), array=np.rint, llvm=CALL.format("roundeven")),
+    _inverse("asin", np.arcsin, arcsine.asin),
+    _inverse("acos", np.arccos, arcsine.acos),
+    _inverse("atan", np.arctan, arctangent.atan),
+    # whole numbers and remainders
+    _rounding("floor", np.floor, "floor"),
+    _rounding("ceil", np.ceil, "ceil", symbol="ceiling", others=math.ceil),
+    _rounding("round", np.rint, "roundeven", others=round),
+    Operation(
+        "mod",
+        "rr",
+        value=_known(remainder.mod_of_arrays),
+        array=remainder.mod_of_arrays,
+        fold=_known(remainder.mod_of_arrays),
+        lower=remainder.mod,
+        symbol="Mod",
+        others=operator.mod,
+    ),
+    # what they are lowered to; a sum and a product that are rounded by themselves, whatever stands around them
+    Operation("plus", "rr", value=operator.add, array=operator.add, llvm="{out} = fadd {T} {0}, {1}"),
+    Operation("times", "rr", value=operator.mul, array=operator.mul, llvm="{out} = fmul {T} {0}, {1}"),
     Operation(  # 2^k of a whole number from -1022 to 1023: added to 3 · 2^51, it stands in the last bits
         "power_of_two",
         value=lambda k: math.ldexp(1.0, int(k)),

@@ -1,4 +1,4 @@
-"""Functions of any scalar: the compiled atan2 is within 2 ulp of mpmath; signs and negations fit every scalar."""
+"""Functions of any scalar: compiled inverse functions are within 2 ulp of mpmath; signs fit every scalar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 import sympy
 from mpmath import libmp
 
-from featherweight.compiler import Argument, Kernel
+from featherweight import scalar
+from featherweight.compiler import Argument, Kernel, interpret
 from featherweight.scalar import atan2, logical_not, sign, where
 
 LARGEST = float(np.finfo(float).max)
@@ -141,6 +142,74 @@ def test_atan2_of_a_number_known_while_tracing(fixed: float) -> None:
     np.testing.assert_allclose(
         compiled(lambda y, x: atan2(y, fixed))(values)[0][:, 0], np.arctan2(values[:, 0], fixed), rtol=4e-16
     )
+
+
+# ---- asin, acos, atan
+
+INVERSE = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+
+
+def of_inverse(name: str, x: np.ndarray) -> np.ndarray:
+    function = getattr(scalar, name)
+    return compiled(lambda y, x: function(y))(np.stack([x, x], axis=-1))[0][:, 0]
+
+
+def inverse_arguments(name: str) -> np.ndarray:
+    """Everywhere, and where methods change: at 1/2, near 1, at 1."""
+    if name == "atan":
+        return np.concatenate([spread(3000, -1074, 1024), RNG.uniform(-3, 3, 2000), 1 + RNG.normal(size=1000) * 0.5])
+    near_one = RNG.choice([-1.0, 1.0], 2000) * (1 - 2.0 ** RNG.uniform(-53, -1, 2000))
+    half = RNG.choice([-1.0, 1.0], 2000) * (0.5 + RNG.normal(size=2000) * 1e-3)
+    steepest = RNG.choice([-1.0, 1.0], 2000) * RNG.uniform(0.8, 0.9, 2000)
+    edges = [1.0, -1.0, 0.5, -0.5]
+    return np.concatenate([RNG.uniform(-1, 1, 2000), near_one, half, steepest, spread(1000, -1074, 0), edges])
+
+
+@pytest.mark.parametrize("name", INVERSE)
+def test_inverse_functions_are_within_two_ulp(name: str) -> None:
+    x = inverse_arguments(name)
+    exact = getattr(libmp, f"mpf_{name}")
+    errors = [
+        (ulps(computed, exact(libmp.from_float(a), 100)), a)
+        for a, computed in zip(x.tolist(), of_inverse(name, x).tolist(), strict=True)
+    ]
+    assert max(errors)[0] <= 2, max(errors)
+
+
+def test_inverse_functions_at_special_points() -> None:
+    ends, half = np.array([-1.0, 1.0, 0.0]), math.pi / 2
+    assert of_inverse("asin", ends).tolist() == [-half, half, 0.0]
+    assert of_inverse("acos", ends).tolist() == [math.pi, 0.0, half]
+    assert of_inverse("atan", np.array([1.0, -LARGEST, LARGEST, 0.0])).tolist() == [math.pi / 4, -half, half, 0.0]
+    tiny = np.array([TINY, -1e-310, 1e-200, -0.0])
+    for name in ("asin", "atan"):
+        assert of_inverse(name, tiny).tolist() == tiny.tolist()
+    beyond = compiled(lambda y, x: where(scalar.asin(y) < 9, 1.0, 0.0) + where(scalar.acos(y) < 9, 1.0, 0.0))
+    assert beyond([[1.0000000000000002, 0.0], [-1e300, 0.0], [1.0, 0.0]])[0][:, 0].tolist() == [0.0, 0.0, 2.0]
+    infinite = compiled(lambda y, x: scalar.atan(y / x))  # infinite only inside: a kernel takes finite numbers
+    assert infinite([[1.0, 0.0], [-1.0, 0.0]])[0][:, 0].tolist() == [half, -half]
+    no_number = compiled(lambda y, x: where(scalar.atan(y / x) < 9, 1.0, 0.0))
+    assert no_number([0.0, 0.0])[0].item() == 0.0
+
+
+@pytest.mark.parametrize("name", INVERSE)
+def test_inverse_functions_of_every_scalar(name: str) -> None:
+    function, by_numpy = getattr(scalar, name), getattr(np, INVERSE[name])
+    assert function(0.3) == pytest.approx(getattr(math, name)(0.3), rel=1e-15)
+    assert function(np.array([0.3, -0.9])).tolist() == by_numpy([0.3, -0.9]).tolist()
+    with mpmath.workdps(40):
+        assert function(mpmath.mpf("0.3")) == getattr(mpmath, name)(mpmath.mpf("0.3"))
+    a = sympy.Symbol("a", real=True)
+    assert function(a) == getattr(sympy, name)(a)
+    x = RNG.uniform(-1, 1, (9, 2))
+    kernel = compiled(lambda y, x: function(y))
+    with interpret():
+        np.testing.assert_allclose(kernel(x)[0][:, 0], by_numpy(x[:, 0]), rtol=1e-15)
+    assert [kernel(row)[0].item() for row in x] == kernel(x)[0][:, 0].tolist()
+    if name != "atan":
+        assert math.isnan(function(1.5))
+        assert math.isnan(function(-math.inf))
+        assert function(mpmath.mpf(2)).imag != 0
 
 
 def test_sign_of_every_scalar() -> None:
