@@ -32,11 +32,12 @@ from featherweight.scalar.functions import (
 )
 from featherweight.scalar.loops import count, only_where, repeat, when
 from featherweight.scalar.memory import array, lookup
+from featherweight.scalar.randomness import random, random_normal
 from featherweight.scalar.tracing import known, model_number, ruled, weave
 
 __all__ = [
     "absolute", "acos", "apply", "array", "asin", "atan", "atan2", "ceil", "clip", "cos", "count", "exp", "floor",
     "known", "log", "logical_not", "lookup", "maximum", "minimum", "mod", "model_number", "norm", "only_where",
-    "reciprocal", "repeat", "round", "ruled", "sign", "sin", "sqrt", "structural", "tanh",
+    "random", "random_normal", "reciprocal", "repeat", "round", "ruled", "sign", "sin", "sqrt", "structural", "tanh",
     "weave", "when", "where",
 ]  # fmt: skip

@@ -1,7 +1,8 @@
 """LLVM IR that all kernels call and no plan changes: the support module, one for a width (docs/decisions/0021).
 
-It moves rows into lanes and back, makes sines and cosines, shares rows out to threads. A kernel's module declares these
-functions and is linked against them. No table of one module is referred to in another: calls alone reach any distance.
+It moves rows into lanes and back, makes sines, cosines and random numbers, shares rows out to threads. A kernel's
+module declares these functions and is linked against them. No table of one module is referred to in another: calls
+alone reach any distance.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.memory import emit_point_rows
 from featherweight.compiler.llvm.one_row import emit_one_row
 from featherweight.compiler.llvm.packing import emit_packing
+from featherweight.compiler.llvm.randomness import emit_random
 from featherweight.compiler.llvm.turns import emit_moves
 from featherweight.compiler.native.target import Target
 
@@ -74,5 +76,6 @@ def _functions(width: int, target: Target) -> str:
         + emit_point_rows(lanes)
         + emit_moves(lanes)
         + emit_fetch(lanes)
+        + emit_random(lanes)
         + emit_around(lanes, target)
     )

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.trace import arcsine, arctangent, exponential, remainder
+from featherweight.compiler.trace import arcsine, arctangent, exponential, normal, remainder, threefry
 
 CONSTANTS = frozenset(("constant", "table"))  # leaves whose numbers are known: a literal, a number of the model
 LARGEST_EXP = math.log(np.finfo(float).max)  # beyond, e^x is infinite
@@ -72,6 +72,20 @@ def _inverse(name: str, array: Callable[..., Any], lower: Callable[..., Any]) ->
 
 def _rounding(name: str, array: Callable[..., Any], llvm: str, **names: Any) -> Operation:
     return Operation(name, value=_known(array), array=array, fold=_known(array), llvm=CALL.format(llvm), **names)
+
+
+def _random(name: str, array: Callable[..., Any]) -> Operation:
+    """A function of a seed and three counters, by a support function."""
+
+    def value(*args: Any) -> float:
+        return float(array(*map(float, args)))
+
+    llvm = f"{{out}} = call {{T}} @draw_{name}({{T}} {{0}}, {{T}} {{1}}, {{T}} {{2}}, {{T}} {{3}})"
+    return Operation(name, "rrrr", value=value, array=array, fold=value, others=value, llvm=llvm)
+
+
+def _normal(*args: Any) -> Any:
+    return normal.random_normal(lambda name, *xs: OPERATIONS[name].array(*xs), *args)
 
 
 def _fused(a: float, b: float, c: float) -> float:
@@ -176,6 +190,10 @@ ROWS = (
         symbol="Mod",
         others=operator.mod,
     ),
+    # random numbers
+    _random("random", threefry.uniform),
+    _random("random_centre", threefry.centred),
+    _random("random_normal", _normal),
     # what they are lowered to; a sum and a product that are rounded by themselves, whatever stands around them
     Operation("plus", "rr", value=operator.add, array=operator.add, llvm="{out} = fadd {T} {0}, {1}"),
     Operation("times", "rr", value=operator.mul, array=operator.mul, llvm="{out} = fmul {T} {0}, {1}"),
