@@ -206,11 +206,18 @@ def test_equality_of_a_traced_value_is_never_decided_while_tracing():
             bool(equal())
 
 
-def test_powers_other_than_two_are_refused():
-    _, x, *_ = traced()
+def test_powers_are_whole_or_roots():
+    _, x, y, _ = traced()
+    assert x**0 == 1.0
+    assert (x**1).id == x.id
     assert (x**2).id == (x * x).id
-    with pytest.raises(TypeError, match="power 2"):
-        x**3
+    assert (x**5).id == (x * (x * (x * (x * x)))).id
+    assert (x**0.5).id == sqrt(x).id
+    for exponent in (-1, 1.5, 9, y):
+        with pytest.raises(TypeError, match=r"whole powers.*featherweight\.scalar\.exp"):
+            x**exponent
+    with pytest.raises(TypeError, match=r"whole powers.*featherweight\.scalar\.exp"):
+        2.0**x
 
 
 OPERATIONS = {

@@ -198,7 +198,7 @@ def test_runs_from_many_threads_at_once() -> None:
     [
         (lambda t, q, v, x, p: 1 / 0, "the controller raised ZeroDivisionError while it was traced, before step 0"),
         (lambda t, q, v: v, "the controller raised TypeError while it was traced, before step 0, t = 0 s: "),
-        (lambda t, q, v, x, p: v, r"expected <lambda> to return \(tau, x\), got ndarray"),
+        (lambda t, q, v, x, p: v, r"expected <lambda> to return \(tau, x\), got NodeArray"),
         (lambda t, q, v, x, p: None, r"expected <lambda> to return \(tau, x\), got NoneType"),
         (
             lambda t, q, v, x, p: (None, x),

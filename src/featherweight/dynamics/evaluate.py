@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from featherweight.algorithms import Pivot, lost_pivots, pivots
-from featherweight.compiler import Argument, Graph, Kernel, Node, interpreting
+from featherweight.compiler import Argument, Graph, Kernel, Node, interpreting, traced_array
 from featherweight.compiler.runtime.arguments import as_array
 from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.fast_path import keep_entry
@@ -209,7 +209,7 @@ def _inside(
     tree = model.over(graph.model_constant, graph.mark, constants)
     results, _ = quantity.algorithm(model, tree, scalars, *options)
     shapes = quantity.outputs(model, *options)
-    return tuple(np.array(result, dtype=object).reshape(shape) for result, shape in zip(results, shapes, strict=True))
+    return tuple(traced_array(result).reshape(shape) for result, shape in zip(results, shapes, strict=True))
 
 
 def _remember(model: Model, place: tuple[Any, ...], kernel: Kernel, result: np.ndarray) -> Any:

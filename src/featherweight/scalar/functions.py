@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler import Condition, Lanes, Node, plain
+from featherweight.compiler import Condition, Lanes, Node, elementwise, plain
 from featherweight.compiler.trace.operations import OPERATIONS
+
+TRACED = (Node, Condition)
 
 
 def _library(x: Any) -> Any:
@@ -32,8 +34,10 @@ def apply(name: str, *args: Any) -> Any:
     if len(args) == 1 and type(args[0]) in (float, int):  # as a rule, where models are looked at
         return row.value(args[0])
     for x in args:
-        if isinstance(x, Node):
+        if isinstance(x, Node) and (len(args) == 1 or not _are_arrays(args)):
             return x.graph.apply(name, *args)
+    if _are_arrays(args):
+        return elementwise(lambda *xs: apply(name, *xs), *args)
     if any(isinstance(x, Lanes) for x in args):
         return Lanes(row.array(*map(plain, args)))
     if any(isinstance(x, (np.ndarray, np.generic)) for x in args):  # before float: NumPy's numbers are floats, too
@@ -43,6 +47,12 @@ def apply(name: str, *args: Any) -> Any:
         return row.value(*args)
     function = getattr(_library(others[0]), row.symbol or name, None)
     return (function or row.others or row.value)(*args)
+
+
+def _are_arrays(args: tuple[Any, ...]) -> bool:
+    """Is there an array of objects, or one beside a traced value?"""
+    arrays = [x for x in args if isinstance(x, np.ndarray)]
+    return bool(arrays) and (any(x.dtype == object for x in arrays) or any(isinstance(x, TRACED) for x in args))
 
 
 def sin(x: Any) -> Any:
@@ -121,6 +131,8 @@ def mod(x: Any, y: Any) -> Any:
 
 def clip(x: Any, low: Any, high: Any) -> Any:
     """x, or the bound that it is beyond; NaN stays NaN. Where low > high the result is high."""
+    if _are_arrays((x, low, high)):
+        return elementwise(clip, x, low, high)
     above = where(x < low, low, x)
     return where(above > high, high, above)
 
@@ -141,7 +153,11 @@ def reciprocal(x: Any) -> Any:
 def where(condition: Any, if_true: Any, if_false: Any) -> Any:
     """`if_true` where the condition holds, else `if_false`; both are evaluated. Combine conditions with & and |."""
     if isinstance(condition, Condition):
+        if isinstance(if_true, np.ndarray) or isinstance(if_false, np.ndarray):
+            return elementwise(where, condition, if_true, if_false)
         return condition.select(if_true, if_false)
+    if _are_arrays((condition, if_true, if_false)):
+        return elementwise(where, condition, if_true, if_false)
     if isinstance(condition, (np.ndarray, np.generic)):
         if isinstance(if_true, Lanes) or isinstance(if_false, Lanes):
             return Lanes(np.where(condition, plain(if_true), plain(if_false)))
@@ -156,6 +172,8 @@ def logical_not(condition: Any) -> Any:
     """Where the condition does not hold: ~ of a bool would be a number."""
     if isinstance(condition, Condition):
         return ~condition
+    if _are_arrays((condition,)):
+        return elementwise(logical_not, condition)
     if isinstance(condition, (np.ndarray, np.generic)):
         return np.logical_not(condition)
     if isinstance(condition, bool):
@@ -180,4 +198,6 @@ def absolute(x: Any) -> Any:
 
 def sign(x: Any) -> Any:
     """-1, 0 or 1."""
+    if _are_arrays((x,)):
+        return elementwise(sign, x)
     return where(x > 0, 1, where(x < 0, -1, 0))

@@ -9,10 +9,8 @@ from math import prod
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from featherweight.algorithms import lost_pivots, pivots
-from featherweight.compiler import Argument, Node, interpreting
+from featherweight.compiler import Argument, Node, explained, interpreting, traced_array
 from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints.joint_limit import limits_of
 from featherweight.dynamics.evaluate import LARGEST, wrenches
@@ -231,14 +229,13 @@ def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> 
 def _asked(model: Model, x: dict[str, list[Any]], control: Compiled) -> tuple[list[Any], list[Any], list[Any]]:
     """What a controller gives in this step, checked."""
     time = x["clock"][0] * x["dt"][0]
-    arrays = [np.array(x[n], dtype=object) for n in ("q", "v", "x", "p")]
+    arrays = [traced_array(x[n]) for n in ("q", "v", "x", "p")]
     seen = [_seen(x, control)] if control.sees else []
     try:
         tau, after, outputs = control(time, *arrays, *seen)
     except Exception as error:
-        raise SimulationError(
-            f"the controller raised {type(error).__name__} while it was traced, before step 0, t = 0 s: {error}"
-        ) from error
+        what = f"the controller raised {type(error).__name__} while it was traced, before step 0, t = 0 s"
+        raise SimulationError(f"{what}: {explained(error)}") from error
     for name, values in (("tau", tau), ("x", after), ("outputs", outputs)):
         for value in values:
             if not isinstance(value, Node) and not _is_number(value):
@@ -256,9 +253,9 @@ def _asked(model: Model, x: dict[str, list[Any]], control: Compiled) -> tuple[li
 
 def _seen(x: dict[str, list[Any]], control: Compiled) -> SimpleNamespace:
     """What a controller sees beside the state, by name."""
-    force = np.array(x.get("felt", []), dtype=object).reshape(-1, 3)
+    force = traced_array(x.get("felt", [])).reshape(-1, 3)
     touching = [where(f[0] * f[0] + f[1] * f[1] + f[2] * f[2] > 0, 1.0, 0.0) for f in force]
-    known = {"contact_force": force, "touching": np.array(touching, dtype=object)}
+    known = {"contact_force": force, "touching": traced_array(touching)}
     known |= {"dt": x["dt"][0], "step": x["clock"][0]}
     return SimpleNamespace(**{name: known[name] for name in control.sees})
 

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from featherweight.compiler.trace.remainder import mod_of_arrays
+
 NUMBERS = (int, float)
 
 
@@ -17,7 +19,6 @@ class Lanes:
     """An array as a scalar."""
 
     __slots__ = ("values",)
-    __array_ufunc__ = None  # what NumPy has on its left is handed to the methods below
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, values: Any) -> None:
@@ -93,6 +94,31 @@ class Lanes:
 
     def __ne__(self, other: Any) -> Any:
         return self.values != plain(other)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy's functions, and its numbers and arrays on the left of an operator."""
+        if method != "__call__" or options:
+            return NotImplemented
+        result = ufunc(*map(plain, inputs))
+        return result if result.dtype == bool else Lanes(result)
+
+    def __mod__(self, other: Any) -> Lanes:
+        return Lanes(mod_of_arrays(self.values, plain(other)))
+
+    def __rmod__(self, other: Any) -> Lanes:
+        return Lanes(mod_of_arrays(other, self.values))
+
+    def __floordiv__(self, other: Any) -> Lanes:
+        return Lanes(np.floor(self.values / plain(other)))
+
+    def __rfloordiv__(self, other: Any) -> Lanes:
+        return Lanes(np.floor(other / self.values))
+
+    def __floor__(self) -> Lanes:
+        return Lanes(np.floor(self.values))
+
+    def __ceil__(self) -> Lanes:
+        return Lanes(np.ceil(self.values))
 
     def __bool__(self) -> NoReturn:
         raise TypeError("numbers of several states are neither true nor false: use featherweight.scalar.where")

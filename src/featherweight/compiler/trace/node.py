@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import operator
 import struct
-import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from featherweight.compiler.trace.operations import CONSTANTS, OPERATIONS
+from featherweight.compiler.trace import misuse
+from featherweight.compiler.trace.operations import CONSTANTS
 
 if TYPE_CHECKING:
     from featherweight.compiler.trace.graph import Graph
+
+POWERS = (0, 0.5, *range(1, 9))
 
 
 class Node:
     """A scalar that is not a number yet: arithmetic on it adds operations to the trace."""
 
     __slots__ = ("graph", "id")
-    __array_ufunc__ = None  # NumPy scalars leave the arithmetic to us
 
     def __init__(self, graph: Graph, id: int) -> None:
         self.graph = graph
@@ -44,18 +43,11 @@ class Node:
     def _arg(self, k: int) -> Node:
         return Node(self.graph, self.graph.args[self.id][k])
 
-    def _each(self, array: np.ndarray, op: Callable[[Any, Any], Any]) -> np.ndarray:
-        """With every entry of an array, as NumPy does for numbers."""
-        result = np.empty(array.shape, dtype=object)
-        for index in np.ndindex(array.shape):
-            result[index] = op(self, array[index])
-        return result
-
     def __add__(self, other: Any) -> Any:
         g = self.graph
         if type(other) is not Node:
-            if type(other) is np.ndarray:
-                return self._each(other, operator.add)
+            if isinstance(other, np.ndarray):
+                return NotImplemented
             if other == 0:
                 return self
         other = g.lift(other)
@@ -66,8 +58,6 @@ class Node:
         return g._binary("add", self.id, other.id)
 
     def __radd__(self, other: Any) -> Any:
-        if type(other) is np.ndarray:
-            return self._each(other, operator.add)
         if other == 0:
             return self
         return self.graph.lift(other) + self
@@ -75,8 +65,8 @@ class Node:
     def __sub__(self, other: Any) -> Any:
         g = self.graph
         if type(other) is not Node:
-            if type(other) is np.ndarray:
-                return self._each(other, operator.sub)
+            if isinstance(other, np.ndarray):
+                return NotImplemented
             if other == 0:
                 return self
         other = g.lift(other)
@@ -89,8 +79,6 @@ class Node:
         return g._binary("sub", self.id, other.id)
 
     def __rsub__(self, other: Any) -> Any:
-        if type(other) is np.ndarray:
-            return self._each(other, lambda x, y: y - x)
         if other == 0:
             return -self
         return self.graph.lift(other) - self
@@ -98,8 +86,8 @@ class Node:
     def __mul__(self, other: Any) -> Any:
         g = self.graph
         if type(other) is not Node:
-            if type(other) is np.ndarray:
-                return self._each(other, operator.mul)
+            if isinstance(other, np.ndarray):
+                return NotImplemented
             if other == 0:
                 return 0.0
             if other == 1:
@@ -122,8 +110,8 @@ class Node:
 
     def __truediv__(self, other: Any) -> Any:
         if type(other) is not Node:
-            if type(other) is np.ndarray:
-                return self._each(other, operator.truediv)
+            if isinstance(other, np.ndarray):
+                return NotImplemented
             if other == 1:
                 return self
             if other == -1:
@@ -136,8 +124,6 @@ class Node:
         return self.graph._binary("div", self.id, other.id)
 
     def __rtruediv__(self, other: Any) -> Any:
-        if type(other) is np.ndarray:
-            return self._each(other, lambda x, y: y / x)
         if other == 0:
             return 0.0
         if self._is("neg"):
@@ -154,31 +140,69 @@ class Node:
     def __pos__(self) -> Node:
         return self
 
-    def __pow__(self, exponent: int) -> Any:
-        if exponent == 2:
-            return self * self
-        raise TypeError(f"a traced value can only be raised to the power 2, not {exponent!r}; write out the product")
+    def __pow__(self, exponent: Any) -> Any:
+        if isinstance(exponent, np.ndarray):
+            return NotImplemented
+        if isinstance(exponent, Node) or exponent not in POWERS:
+            raise misuse.no_power()
+        if exponent == 0.5:
+            return self.graph.apply("sqrt", self)
+        power: Any = 1.0
+        for _ in range(int(exponent)):
+            power = self * power
+        return power
+
+    def __rpow__(self, base: Any) -> NoReturn:
+        raise misuse.no_power()
+
+    def __mod__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self.graph.apply("mod", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self.graph.apply("mod", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self.graph.apply("floor", self / other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self.graph.apply("floor", other / self)
+
+    def __floor__(self) -> Any:
+        return self.graph.apply("floor", self)
+
+    def __ceil__(self) -> Any:
+        return self.graph.apply("ceil", self)
+
+    def __trunc__(self) -> Any:
+        return (self < 0).select(self.__ceil__(), self.__floor__())
+
+    def __round__(self, digits: int = 0) -> Any:
+        scale = 10.0**digits
+        return self.graph.apply("round", self * scale) / scale
+
+    def conjugate(self) -> Node:
+        return self
 
     def __abs__(self) -> Node:
         return self.graph.apply("abs", self)
 
-    def __lt__(self, other: Any) -> Condition:
-        return self._compare("lt", other)
+    def __lt__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self._compare("lt", other)
 
-    def __le__(self, other: Any) -> Condition:
-        return self._compare("le", other)
+    def __le__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self._compare("le", other)
 
-    def __gt__(self, other: Any) -> Condition:
-        return self.graph.lift(other)._compare("lt", self)
+    def __gt__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self.graph.lift(other)._compare("lt", self)
 
-    def __ge__(self, other: Any) -> Condition:
-        return self.graph.lift(other)._compare("le", self)
+    def __ge__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self.graph.lift(other)._compare("le", self)
 
-    def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
-        return self._compare("eq", other)
+    def __eq__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self._compare("eq", other)
 
-    def __ne__(self, other: Any) -> Condition:  # type: ignore[override]
-        return ~self._compare("eq", other)
+    def __ne__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else ~self._compare("eq", other)
 
     __hash__ = object.__hash__
 
@@ -187,33 +211,39 @@ class Node:
         return Condition(g, g._node(op, (self.id, g.lift(other).id)).id)
 
     def __bool__(self) -> NoReturn:
-        raise _no_truth_value()
+        raise misuse.no_truth_value()
 
     def __float__(self) -> NoReturn:
-        frame = sys._getframe(1)
-        raise TypeError(
-            f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value is not a number yet; "
-            "use featherweight.scalar (sin, cos, sqrt, where …) in place of math or numpy"
-        )
+        raise misuse.no_number()
+
+    __int__ = __complex__ = __float__
+
+    def __index__(self) -> NoReturn:
+        raise misuse.no_index()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return _numpy().on_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return _numpy().on_function(function, args, options)
 
     def __repr__(self) -> str:
         return f"<traced {self.graph.op[self.id]} {self.id}>"
 
 
-def _method(op: str) -> Callable[[Node], Any]:
-    return lambda x: x.graph.apply(op, x)
+def _numpy() -> Any:
+    """The module that knows NumPy's functions; it knows nodes, too."""
+    from featherweight.compiler.trace import numpy_functions
 
-
-for _row in OPERATIONS.values():  # np.sin of an array of traced values asks each of them for its method `sin`
-    if getattr(_row.array, "__name__", None) == _row.name and _row.takes == "r":
-        setattr(Node, _row.name, _method(_row.name))
+    return numpy_functions
 
 
 class Condition:
     """A comparison of traced values: true in some lanes, false in others. Combine with & | ~."""
 
     __slots__ = ("graph", "id")
-    __array_ufunc__ = None
+    __array_ufunc__ = Node.__array_ufunc__
+    __array_function__ = Node.__array_function__
 
     def __init__(self, graph: Graph, id: int) -> None:
         self.graph = graph
@@ -222,12 +252,12 @@ class Condition:
     def __and__(self, other: Condition | bool) -> Condition | bool:
         if isinstance(other, (bool, np.bool_)):
             return self if other else False
-        return self._combined("and", other)
+        return NotImplemented if isinstance(other, np.ndarray) else self._combined("and", other)
 
     def __or__(self, other: Condition | bool) -> Condition | bool:
         if isinstance(other, (bool, np.bool_)):
             return True if other else self
-        return self._combined("or", other)
+        return NotImplemented if isinstance(other, np.ndarray) else self._combined("or", other)
 
     __rand__, __ror__ = __and__, __or__
 
@@ -245,7 +275,10 @@ class Condition:
         return g._node("select", (self.id, g.lift(if_true).id, g.lift(if_false).id))
 
     def __bool__(self) -> NoReturn:
-        raise _no_truth_value()
+        raise misuse.no_truth_value()
+
+    def __float__(self) -> NoReturn:
+        raise misuse.no_number()
 
     def __repr__(self) -> str:
         return f"<traced {self.graph.op[self.id]} {self.id}>"
@@ -253,12 +286,3 @@ class Condition:
 
 def other_trace() -> TypeError:
     return TypeError("a traced value was kept from an earlier trace; compute it anew inside the function")
-
-
-def _no_truth_value() -> TypeError:
-    frame = sys._getframe(2)
-    return TypeError(
-        f"{frame.f_code.co_filename}:{frame.f_lineno}: a traced value has no truth value yet, because this code "
-        "becomes a program for any state; use featherweight.scalar.where(condition, a, b) in place of if, "
-        "and & | ~ in place of and, or, not"
-    )
