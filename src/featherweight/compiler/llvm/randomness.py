@@ -72,7 +72,7 @@ def _normal(lanes: LaneTypes) -> list[str]:
     def call(op: str, *args: Any) -> str:
         out = f"%v{len(lines)}"
         values = [x if isinstance(x, str) else lanes.literal(x) for x in args]
-        lines.extend(line.format(*values, out=out) for line in lanes.template(OPERATIONS[op].llvm))
+        lines.append(lanes.template(OPERATIONS[op].llvm)(*values, out=out))
         return out
 
     result = random_normal(call, *ARGUMENTS)
