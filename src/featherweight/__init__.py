@@ -5,8 +5,10 @@ import typing as _typing
 from featherweight import convert, joints, robots, scalar
 from featherweight.compiler import interpret, thread_count, threads
 from featherweight.dynamics import (
+    ArticulatedInertias,
     Pose,
     Poses,
+    articulated_inertia,
     bias_force,
     body_acceleration,
     body_velocity,
@@ -37,6 +39,7 @@ from featherweight.dynamics import (
     operational_inertia,
     passive_force,
     potential_energy,
+    propagator,
     solve_mass_matrix,
     unit_force_response,
     wrench_on,
@@ -62,6 +65,7 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
 __version__ = "0.1.0"
 
 __all__ = [
+    "ArticulatedInertias",
     "Builder",
     "ConvergenceError",
     "Inertia",
@@ -76,6 +80,7 @@ __all__ = [
     "Status",
     "Stepper",
     "Trajectory",
+    "articulated_inertia",
     "bias_force",
     "body_acceleration",
     "body_velocity",
@@ -114,6 +119,7 @@ __all__ = [
     "operational_inertia",
     "passive_force",
     "potential_energy",
+    "propagator",
     "robots",
     "rollout",
     "save",

@@ -103,7 +103,7 @@ def ask_everything(model):
     with fw.interpret():
         for function in (
             fw.forward_kinematics, fw.mass_matrix, fw.mass_matrix_inverse, fw.gravity_force, fw.potential_energy,
-            fw.center_of_mass, fw.com_jacobian, fw.centroidal_momentum_matrix,
+            fw.center_of_mass, fw.com_jacobian, fw.centroidal_momentum_matrix, fw.articulated_inertia, fw.propagator,
         ):  # fmt: skip
             function(model, q)
         for function in (

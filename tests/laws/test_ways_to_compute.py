@@ -74,6 +74,8 @@ SOLUTIONS: dict[str, Function] = {
     "contact_inertia": lambda m, q, v, a: 1 / fw.contact_inertia(m, q, (m.names[4], XYZ), UP),
     "unit_force_response": lambda m, q, v, a: fw.unit_force_response(m, q, (m.names[4], XYZ), UP),
     "operational_inertia": lambda m, q, v, a: fw.operational_inertia(m, q, m.names[1]),
+    "articulated_inertia": lambda m, q, v, a: fw.articulated_inertia(m, q),
+    "propagator": lambda m, q, v, a: fw.propagator(m, q),
 }
 CASES = [
     *(("all kinds", ALL, name, f, False) for name, f in FUNCTIONS.items()),

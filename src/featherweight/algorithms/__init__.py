@@ -25,11 +25,13 @@ from featherweight.algorithms.momentum import (
     momentum,
 )
 from featherweight.algorithms.passive_force import passive_force
+from featherweight.algorithms.propagator import articulated_inertia, propagated
 from featherweight.algorithms.regularity import Pivot, lost_pivots, pivots, pivots_of_matrix
 
 __all__ = [
     "FRAMES",
     "Pivot",
+    "articulated_inertia",
     "body_motion",
     "center_of_mass",
     "centroidal_bias",
@@ -59,6 +61,7 @@ __all__ = [
     "pivots",
     "pivots_of_matrix",
     "potential_energy",
+    "propagated",
     "seen_from",
     "unit_force_response",
     "velocities",

@@ -1,5 +1,6 @@
 """The public functions of kinematics and dynamics."""
 
+from featherweight.dynamics.articulated import ArticulatedInertias, articulated_inertia, propagator
 from featherweight.dynamics.configuration import difference, integrate
 from featherweight.dynamics.contact_space import contact_inertia, delassus, operational_inertia, unit_force_response
 from featherweight.dynamics.functions import (
@@ -38,8 +39,10 @@ from featherweight.dynamics.momentum import (
 from featherweight.dynamics.poses import Pose, Poses, exp, log
 
 __all__ = [
+    "ArticulatedInertias",
     "Pose",
     "Poses",
+    "articulated_inertia",
     "bias_force",
     "body_acceleration",
     "body_velocity",
@@ -70,6 +73,7 @@ __all__ = [
     "operational_inertia",
     "passive_force",
     "potential_energy",
+    "propagator",
     "solve_mass_matrix",
     "unit_force_response",
     "wrench_on",
