@@ -26,6 +26,7 @@ from featherweight.model import Model
 EVALUATIONS = ("scalable", "drnea")
 SOLVERS = ("newton", "broyden", "riqn")
 GUESSES = ("rest", "velocity", "dynamics")
+FARTHEST = np.pi / 3  # rad: a joint that turns more in one step has lost its way
 Correction = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # (lanes, δ, start, e) -> change
 
 
@@ -86,15 +87,13 @@ def search(
         size = np.linalg.norm(e, axis=-1) / h
         residuals.append(np.full(len(q), np.nan))
         residuals[-1][searching] = size
-        left = ~(size <= tolerance)  # NaN is not small
-        hopeless = ~(size < 1e6 * (1.0 + residuals[0][searching]))
-        searching, e = searching[left & ~hopeless], e[left & ~hopeless]
+        searching, e = searching[size > tolerance], e[size > tolerance]
         if not len(searching) or len(residuals) > most:
             break
         delta[searching] -= correct(searching, delta[searching], start[searching], e)
         iterations[searching] += 1
-    with np.errstate(invalid="ignore"):
-        converged = np.any(np.array(residuals) <= tolerance, axis=0)
+        searching = searching[np.abs(delta[searching]).max(axis=-1) < FARTHEST]
+    converged = np.nanmin(np.array(residuals), axis=0) <= tolerance
     return Search(delta, iterations, np.array(residuals), np.asarray(converged))
 
 

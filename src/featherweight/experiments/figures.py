@@ -45,10 +45,11 @@ def scaling_figure(result: Scaling) -> Any:
         Method("drnea", "riqn", "dynamics"): ("RIQN, DRNEA", TEAL, "-"),
         Method("drnea", "newton", "velocity"): ("Newton in linear time, DRNEA", BLUE, "-"),
     }
-    for method, (label, color, style) in shown.items():
-        left.loglog(result.links, 1e6 * result.of(method), style, color=color, marker=".", label=label)
+    for method, (label, color, line) in shown.items():
+        left.loglog(result.links, 1e6 * result.of(method), line, color=color, marker=".", label=label)
     left.loglog(result.links, 1e6 * result.native, ":", color="black", label="featherweight, default")
     left.set(xlabel="links", ylabel="time a step [µs]", title="Time a step")
+    _ticks(left, result.links)
     for method, iterations in zip(result.methods, result.iterations, strict=True):
         if method.evaluation == "drnea":
             style = {"color": SOLVERS[method.solver], "linestyle": GUESSES[method.guess]}
@@ -61,12 +62,10 @@ def scaling_figure(result: Scaling) -> Any:
 def energy_figure(result: Energy) -> Any:
     """The size of the energy's error over time, the largest until then."""
     figure, (axes,) = _figure(1, (6.4, 3.6))
-    colors = {"variational": TEAL, "semi-implicit Euler": RED, "Runge-Kutta 4": AMBER}
     for name, error in zip(result.methods, result.error, strict=True):
-        color, style = colors.get(name.removeprefix("MuJoCo, ").replace("Euler", "semi-implicit Euler")
-                                  if "MuJoCo" in name else name, GREY), "--" if "MuJoCo" in name else "-"  # fmt: skip
+        color = TEAL if name == "variational" else RED if "Euler" in name else AMBER
         largest = np.maximum(np.maximum.accumulate(np.abs(error)), LEAST)
-        axes.loglog(result.t[1:], largest[1:], style, color=color, label=name, linewidth=1.5)
+        axes.loglog(result.t[1:], largest[1:], "--" if "MuJoCo" in name else "-", color=color, label=name)
     axes.set(xlabel="time [s]", ylabel="largest |E - E₀| until then, over 736 J", title="Ten links, steps of 1 ms")
     return _finished(figure)
 
@@ -82,6 +81,7 @@ def accuracy_figure(result: Accuracy) -> Any:
         step.loglog(1e3 * result.dt, result.late[row], marker=".", **style)
     time.set(xlabel="time [s]", ylabel="error of the angle [rad]", title="A pendulum, steps of 1 ms")
     cost.set(xlabel="time spent [ms]", ylabel="error of the angles [rad]", title="Ten links, after 1 s")
+    _ticks(step, 1e3 * result.dt)
     step.set(xlabel="step [ms]", ylabel="error of the energy", ylim=(None, 10.0),
              title=f"Ten links, in {result.duration:.0f} s (dashed: in {result.duration / 10:.0f} s)")  # fmt: skip
     return _finished(figure)
@@ -98,6 +98,13 @@ def _guess(name: str) -> str:
 def _figure(columns: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
     figure = needed("matplotlib.figure", "plot", "figures need").Figure(figsize=size, layout="constrained")
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
+
+
+def _ticks(axes: Any, places: np.ndarray) -> None:
+    """Plain numbers on a logarithmic axis, half as many where they are close."""
+    shown = places[:: 1 + (len(places) > 5)]
+    axes.set_xticks(shown, [f"{x:g}" for x in shown])
+    axes.set_xticks([], minor=True)
 
 
 def _finished(figure: Any) -> Any:
