@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper experiments equations waiting load fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper experiments paper equations waiting load fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,7 @@ waiting: $(VENV)/.dev  ## what people wait for: the demo, loading, frames a seco
 
 pictures: $(VENV)/.dev  ## the pictures of the README and the pages, made by the project itself
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python docs/make_drawings.py
 
 docs: $(VENV)/.dev  ## all pages as HTML, in docs/_build/
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
@@ -67,6 +68,9 @@ docs: $(VENV)/.dev  ## all pages as HTML, in docs/_build/
 experiments: $(VENV)/.dev  ## the variational integrator: energy, iterations, time; a report with plots
 	$(BIN)/python benchmarks/variational/measure.py
 	$(BIN)/python benchmarks/variational/report.py
+
+paper: $(VENV)/.dev  ## the comparison of the paper on variational integrators, whole; pictures and tables of the pages
+	$(BIN)/python benchmarks/variational/paper.py
 
 equations: $(VENV)/.dev  ## equations of motion against sympy.physics.mechanics; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/derive.py

@@ -72,11 +72,12 @@ def put(page: str, mark: str, text: str) -> None:
 
 
 def plain(result: Any) -> dict[str, Any]:
-    """The arrays of a result, thinned out, and what is said of it."""
+    """What is said of a result, and its arrays, thinned out and with four digits."""
     kept: dict[str, Any] = {"claims": [vars(claim) for claim in result.claims]}
     for name, value in vars(result).items():
         if isinstance(value, np.ndarray):
-            value = value[..., :: max(1, value.shape[-1] // 500)].tolist()
+            few = value[..., :: max(1, value.shape[-1] // 100)]
+            value = np.array([float(f"{x:.4g}") for x in few.ravel()]).reshape(few.shape).tolist()
         kept[name] = [str(x) for x in value] if isinstance(value, tuple) else value
     return kept
 
