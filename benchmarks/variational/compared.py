@@ -1,4 +1,4 @@
-"""What the linear-time algorithms are compared with: the same equations without recursion; a dense Jacobian."""
+"""What linear-time steps are compared with: Newton steps with a dense Jacobian, made column by column."""
 
 from __future__ import annotations
 
@@ -9,33 +9,11 @@ import numpy as np
 import featherweight as fw
 from featherweight import algorithms
 from featherweight.dynamics.evaluate import Quantity
+from featherweight.experiments.evaluations import READ_OUT, START
 from featherweight.integrators.variational.drnea import Place, drnea
-from featherweight.integrators.variational.legendre import read_out, start
 from featherweight.spatial import Motion
 
 Scalars = dict[str, list[Any]]
-
-
-def _recursive(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
-    """e by DRNEA."""
-    return [drnea(Place.at(tree, x["q"], [0.0] * tree.nv), x["v"]).e], []
-
-
-def _direct(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
-    """e as the derivative of the action with respect to each coordinate: every body's momentum along every joint below
-    which it hangs, J_jᵀ μ_j, one body after the other. Quadratic in the length of a chain."""
-    place = Place.at(tree, x["q"], [0.0] * tree.nv)
-    trial = drnea(place, x["v"])
-    e: list[Any] = [0.0] * tree.nv
-    for j in range(1, len(tree.parent)):
-        F = trial.log[j].felt(tree.I[j], trial.P[j])
-        for i in tree.path(j):
-            tree.mark()
-            joint = tree.joints[i]
-            for k, s in zip(range(joint.v.start, joint.v.stop), place.S[i], strict=True):
-                e[k] = e[k] + s.dot(F)
-            F = place.X[i].back(F)
-    return [e], []
 
 
 def _jacobian(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
@@ -77,22 +55,7 @@ def _column(tree: Any, place: Place, X: list[Any], K: list[Any], j: int, s: Moti
     return column
 
 
-def _start(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
-    return [start(tree, x["q"], x["v"], x["dt"][0], [0.0] * tree.nv, None)], []
-
-
-def _read_out(model: fw.Model, tree: Any, x: Scalars) -> tuple[list[list[Any]], list[Any]]:
-    trial = drnea(Place.at(tree, x["q"], [0.0] * tree.nv), x["v"])
-    after = algorithms.integrate(tree, x["q"], x["v"])
-    p = [a + b for a, b in zip(trial.e, trial.gained, strict=True)]  # of joints but floating ones
-    return [after, read_out(tree, after, x["dt"][0], p)], []
-
-
-DRNEA = Quantity("drnea", ("q", "v"), lambda m: [(m.nv,)], _recursive)
-DIRECT = Quantity("direct residual", ("q", "v"), lambda m: [(m.nv,)], _direct)
 JACOBIAN = Quantity("dense jacobian", ("q", "v"), lambda m: [(m.nv,), (m.nv, m.nv)], _jacobian)
-START = Quantity("start", ("q", "v", "dt"), lambda m: [(m.nv,)], _start)
-READ_OUT = Quantity("read-out", ("q", "v", "dt"), lambda m: [(m.nq,), (m.nv,)], _read_out)
 
 
 def dense_newton_step(
