@@ -250,8 +250,8 @@ At equal time spent, the energy error of semi-implicit Euler is larger by: {rati
 
 ![Work and precision](../pictures/variational-precision.svg)
 
-A method of fourth order is the better choice where a short time is to be computed precisely; a variational one where
-energy and momentum matter for long.
+A method of fourth order is the better choice where motion is smooth; a variational one for long steps, and where energy
+and momentum must not drift in very long runs: [which integrator](which-integrator.md)?
 """
 
 
