@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.experiments.accuracy import accuracy
-from featherweight.experiments.convergence import convergence
+from featherweight.experiments import figures
+from featherweight.experiments.accuracy import Accuracy, accuracy
+from featherweight.experiments.convergence import Convergence, convergence
 from featherweight.experiments.discrete_steps import METHODS, Method, search, states, step_end
-from featherweight.experiments.energy import by_mujoco, energy
+from featherweight.experiments.energy import Energy, by_mujoco, energy
 from featherweight.experiments.evaluations import NEWTON, RESIDUAL, SCALABLE_RESIDUAL, START, scalable_jacobian
 from featherweight.experiments.scaling import BEFORE, BEST, Scaling, scaling
 
@@ -21,6 +22,21 @@ H, N = 1e-3, 6
 @pytest.fixture(scope="module")
 def scaled() -> Scaling:
     return scaling((2, 8))
+
+
+@pytest.fixture(scope="module")
+def searched() -> Convergence:
+    return convergence()
+
+
+@pytest.fixture(scope="module")
+def energies() -> Energy:
+    return energy()
+
+
+@pytest.fixture(scope="module")
+def errors() -> Accuracy:
+    return accuracy()
 
 
 def discrete_lagrangian(model: fw.Model, q: np.ndarray, q_after: np.ndarray, h: float) -> float:
@@ -90,8 +106,8 @@ def test_a_search_that_does_not_end_is_not_called_converged() -> None:
     assert np.isnan(found.residuals[1:, 0]).all()
 
 
-def test_newton_is_quadratic_riqn_is_not_and_guesses_help() -> None:
-    result = convergence()
+def test_newton_is_quadratic_riqn_is_not_and_guesses_help(searched: Convergence) -> None:
+    result = searched
     assert [claim.holds for claim in result.claims] == [True, False, True]  # Broyden's method comes next
     newton, broyden, riqn = result.iterations.mean(axis=2)
     assert (newton <= broyden).all()
@@ -110,8 +126,8 @@ def test_time_is_linear_with_drnea_and_not_without(scaled: Scaling) -> None:
     assert (scaled.native > 0).all()
 
 
-def test_energy_of_our_methods_and_mujocos() -> None:
-    result = energy()
+def test_energy_of_our_methods_and_mujocos(energies: Energy) -> None:
+    result = energies
     holds = [claim.holds for claim in result.claims]
     assert holds == [True, True, False]  # Runge-Kutta 4 keeps it better here
     largest = result.largest
@@ -130,11 +146,30 @@ def test_mujoco_has_the_same_chain() -> None:
     assert np.abs(theirs[0][-1] - run.q[-1]).max() < 1e-10
 
 
-def test_what_is_said_of_accuracy() -> None:
-    result = accuracy()
+def test_what_is_said_of_accuracy(errors: Accuracy) -> None:
+    result = errors
     assert [claim.holds for claim in result.claims] == [False, True, False]
     euler, ours, rk4 = result.error
     assert (rk4[1:] < ours[1:]).all()  # nearer to the truth at every time
     assert (ours[1:] < euler[1:]).all()
     for row, order in zip(result.end_error, (1, 2, 4), strict=True):  # 250 and 1000 steps
         assert math.log(row[0] / row[1], 4) == pytest.approx(order, abs=0.3)
+
+
+def test_figures_show_every_method(scaled: Scaling, searched: Convergence, energies: Energy, errors: Accuracy) -> None:
+    pytest.importorskip("matplotlib")
+    shown = {
+        "convergence": (figures.convergence_figure(searched), 9),
+        "scaling": (figures.scaling_figure(scaled), 6 + 9),
+        "energy": (figures.energy_figure(energies), len(energies.methods)),
+        "accuracy": (figures.accuracy_figure(errors), 3),
+    }
+    for name, (figure, entries) in shown.items():
+        assert len(figure.legends[0].get_texts()) == entries, name
+        assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
+
+
+@pytest.mark.parametrize("links", [(3,), (5, 2), (2, 2)])
+def test_lengths_must_increase(links: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="links: expected two numbers"):
+        scaling(links)

@@ -94,9 +94,11 @@ def scaling(links: Sequence[int] = (), *, full: bool = False) -> Scaling:
     """The paper's chain without gravity, steps of 1 ms from random states, and from where they lead in 0.1 s.
 
     Args:
-        links: how many, in increasing order; 2 to 20 if not given.
+        links: lengths of chains, two or more in increasing order; 2 to 20 if not given.
         full: 2 to 100 links if not given, and more rounds of each measurement.
     """
+    if links and (len(links) < 2 or sorted(set(links)) != list(links)):
+        raise ValueError(f"links: expected two numbers of links or more, in increasing order, got {links!r}")
     lengths = np.array(links or ((2, 5, 10, 20, 30, 50, 70, 100) if full else (2, 5, 10, 20)))
     seconds, iterations, failed = np.zeros((3, len(METHODS), len(lengths)))
     native, euler = np.zeros((2, len(lengths)))
