@@ -20,7 +20,6 @@ from featherweight.dynamics import (
     coriolis_matrix,
     delassus,
     difference,
-    exp,
     forward_dynamics,
     forward_kinematics,
     frame_pose,
@@ -32,7 +31,6 @@ from featherweight.dynamics import (
     jacobian_dot,
     joint_wrenches,
     kinetic_energy,
-    log,
     mass_matrix,
     mass_matrix_inverse,
     momentum,
@@ -44,6 +42,7 @@ from featherweight.dynamics import (
     unit_force_response,
     wrench_on,
 )
+from featherweight.dynamics.poses import exp, log
 from featherweight.errors import ConvergenceError, ModelError, SimulationError
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
 

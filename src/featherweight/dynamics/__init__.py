@@ -36,7 +36,7 @@ from featherweight.dynamics.momentum import (
     momentum,
     potential_energy,
 )
-from featherweight.dynamics.poses import Pose, Poses, exp, log
+from featherweight.dynamics.poses import Pose, Poses
 
 __all__ = [
     "ArticulatedInertias",
@@ -54,7 +54,6 @@ __all__ = [
     "coriolis_matrix",
     "delassus",
     "difference",
-    "exp",
     "forward_dynamics",
     "forward_kinematics",
     "frame_pose",
@@ -66,7 +65,6 @@ __all__ = [
     "jacobian_dot",
     "joint_wrenches",
     "kinetic_energy",
-    "log",
     "mass_matrix",
     "mass_matrix_inverse",
     "momentum",
