@@ -13,7 +13,7 @@ import featherweight as fw
 from featherweight import algorithms
 from featherweight.spatial import RigidInertia, Symmetric, Vector
 
-COUNT, SEED = 1500, 20_260
+COUNT, SEED = 800, 20_260
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_mutants_are_of_all_kinds(result):
         "loaded and stepped", "loaded against a warning, steps refused",
     }  # fmt: skip
     assert set(result["changes"]) == {change.__name__ for change in (*TEXT, *BYTES)}
-    assert len(result["messages"]) > 100
+    assert len(result["messages"]) > 40
 
 
 def test_time_and_memory_are_bounded(result):
