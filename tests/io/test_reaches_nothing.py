@@ -98,6 +98,10 @@ def test_meshes_that_are_there_are_not_opened(good, tmp_path):
     found = spy(path, good, roots=[str(share)])
     assert found["outcome"] == "loaded"
     only_reads(found["heard"], path)
+    (folder / "package.xml").write_text("<package><name>leg</name></package>")  # may be asked which package this is
+    found = spy(path, good, roots=[str(share)])
+    assert {given[0] for event, given in found["heard"] if event == "open"} == {str(path), str(folder / "package.xml")}
+    (folder / "package.xml").unlink()
     path.write_text(path.read_text().replace("a.stl", "link.stl"))
     found = spy(path, good, roots=[str(share)], policy="strict")
     assert found["outcome"] == "refused"

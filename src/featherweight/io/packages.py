@@ -78,8 +78,11 @@ def _inside(folder: str) -> list[str]:
 
 def _declared(folder: str) -> str | None:
     """The name in a folder's manifest."""
+    path = os.path.join(folder, MANIFEST)
     try:
-        with open(os.path.join(folder, MANIFEST), "rb") as file:
+        if not os.path.isfile(path):
+            return None
+        with open(path, "rb") as file:
             found = _NAME.search(file.read(1 << 16))
     except OSError:
         return None
