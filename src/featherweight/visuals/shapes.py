@@ -52,7 +52,9 @@ def shapes_of(model: Model, faces: int = FACES) -> list[DrawnShape]:
     if missing:
         names = sorted({g.mesh for g in missing})
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        warnings.warn(f"{model.name}: the mesh {names[0]!r}{more} cannot be shown; simple shapes are", stacklevel=3)
+        lost = "; load it with roots=[folder] (--root)" if any(g.path is None for g in missing) else ""
+        message = f"{model.name}: the mesh {names[0]!r}{more} cannot be shown; simple shapes are{lost}"
+        warnings.warn(message, stacklevel=3)
     bare = {g.body for g in missing} - {shape.body for shape in shapes}
     shapes += _read([g for g in model.geometry if g.role == "collision" and g.body in bare], faces)[0]
     bare -= {shape.body for shape in shapes} | {0}
