@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from contact.test_closed_forms import block
+from contact.test_laws import scenes
 from featherweight.constraints.solve.newton import STEPS
+from featherweight.constraints.solve.solver import PATIENCE
 
 STANCE = np.tile([0.0, -0.8, 1.6], 4)
 
@@ -24,6 +27,17 @@ def tumbling(lanes, seed):
     return model, q, 0.5 * rng.normal(size=(lanes, 18))
 
 
+def test_rough_blocks_that_stick_in_the_ground_converge():
+    """One step of each of 2000; some take several trials, each of which ends as soon as it has found something."""
+    model, rng = block(), np.random.default_rng(0)
+    q, v = scenes(2000, seed=1, model=model)
+    q[:, 2] -= rng.uniform(0.0, 0.1, 2000)
+    run = fw.rollout(model, q, v, steps=1, dt=1e-3, contact=fw.contact.Impulse(friction=1.5))
+    assert not run.status.any()
+    turns = run.solver[:, 0, 0]
+    assert np.count_nonzero(turns[turns > PATIENCE + STEPS] % STEPS) > 1
+
+
 @pytest.mark.parametrize("control", [None, fw.compiled(hold)], ids=["limp", "held"])
 def test_robots_that_tumble_converge(control):
     model, q, v = tumbling(64, seed=1)
@@ -31,10 +45,7 @@ def test_robots_that_tumble_converge(control):
     run = fw.rollout(model, q, v, steps=500, dt=1e-3, control=control, contact=contact)
     assert not run.status.any()
     assert np.nanmax(run.solver[..., 1]) <= contact.tolerance
-    turns = run.solver[..., 0]
-    assert np.nanmax(turns) > 20  # some of them are hard
-    if control is not None:  # some take several trials, each of which ends as soon as it has found something
-        assert np.count_nonzero(turns[turns > 20 + STEPS] % STEPS) > 3
+    assert np.nanmax(run.solver[..., 0]) > 20  # some of them are hard
 
     # what has left the ground is not pushed by it any more
     heights = [fw.frame_pose(model, run.q[:, :-1], point.name).position[..., 2] for point in model.contact_points]

@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import featherweight as fw
+from featherweight.constraints import DryFriction
 
 SCRIPT = """
 import sys
@@ -43,3 +45,17 @@ def test_an_integrator_that_was_changed_between_two_processes(tmp_path) -> None:
         command = [sys.executable, "-c", SCRIPT, speed]
         result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
         assert np.isclose(float(result.stdout), float(speed))
+
+
+def test_a_method_of_a_user_moves_before_impulses_act() -> None:
+    """So dry friction, which is to hold a joint before it moves, cannot be a constraint in its steps."""
+    with pytest.raises(ValueError, match=r"needs a semi-implicit step, got Mine\(\)"):
+        fw.rollout(
+            fw.robots.pendulum(),
+            [0.0],
+            [0.0],
+            steps=1,
+            dt=0.1,
+            integrator=own_integrator(1.0),
+            constraints=DryFriction(),
+        )
