@@ -40,3 +40,12 @@ def test_a_motor_makes_up_for_a_link_without_moments() -> None:
         fw.loads(needle, policy="strict")
     model = fw.loads(needle.replace("</robot>", f"{motor}</robot>"), policy="strict")
     assert fw.mass_matrix(model, [0.3]) == pytest.approx(1e-2)
+
+
+def test_a_needle_that_floats_is_one_wherever_its_frame_is() -> None:
+    """Beside its axis it has a moment about that of its frame, and none about its own, which it turns about."""
+    text = """<robot name="r"><link name="needle"><inertial><origin xyz="1 0 0"/><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="{izz}"/></inertial></link></robot>"""
+    with pytest.raises(fw.ModelError, match=r"needle.*moment of inertia"):
+        fw.loads(text.format(izz=0), base="free", policy="strict")
+    fw.loads(text.format(izz=1), base="free", policy="strict")
