@@ -1,10 +1,11 @@
 """Damaged URDF files by the hundred thousand: `make fuzz`.
 
 A mutant either raises ModelError, or loads by default into a model that passes the validator below, takes ten finite
-steps of dynamics (two, if it has many bodies) and comes back from a file to the last bit. Anything else is a failure: another exception, a number
-that is not finite, more than two seconds, memory that grows. Only where the user was warned that something is wrong may
-dynamics refuse a step; those are counted apart. What loads by default loads with `policy="repair"`, and what is
-repaired, in memory or in the file, loads with `policy="strict"`; what is refused is refused by all three. Every mutant
+steps of dynamics (two, if it has many bodies) and comes back from a file to the last bit. Anything else is a failure:
+another exception, a number that is not finite, more than two seconds, memory that grows. Only where the user was warned
+that something is wrong may dynamics refuse a step; those are counted apart. What loads by default loads with
+`policy="repair"`, and what is repaired, in memory or in the file, loads with `policy="strict"`; what is refused is
+refused by all three. Every mutant
 follows from the seed and its number, so that one can be had again: `python benchmarks/fuzz_urdf.py --only 12345`.
 """
 

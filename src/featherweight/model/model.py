@@ -109,12 +109,12 @@ class Model:
 
     @property
     def velocity_limit(self) -> np.ndarray:
-        """Greatest values of |v| [rad/s or m/s], shape (nv,), with those of mimic joints; inf where there is none."""
+        """Greatest values of `|v|` [rad/s or m/s], shape (nv,), with those of mimic joints; inf where there is none."""
         return limit_arrays(self).velocity
 
     @property
     def effort_limit(self) -> np.ndarray:
-        """Greatest values of |tau| [N m or N], shape (nv,); inf where there is none."""
+        """Greatest values of `|tau|` [N m or N], shape (nv,); inf where there is none."""
         return limit_arrays(self).effort
 
     @property

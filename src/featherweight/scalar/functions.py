@@ -192,7 +192,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def absolute(x: Any) -> Any:
-    """|x|."""
+    """`|x|`."""
     return abs(x)
 
 
