@@ -141,6 +141,16 @@ def test_files_and_copies_keep_the_names(tmp_path) -> None:
     assert fw.load(tmp_path / "arm.urdf").contact_points[0].name == "hand__contact0"  # on a link `hand_`: `hand` is one
 
 
+def test_the_axes_of_a_point_are_those_of_its_parent_also_when_the_name_changes_hands() -> None:
+    """Point `p` has the axes of a turned frame; link `p`, which comes later, has not."""
+    builder = arm().add_frame("turned", parent="hand", placement=Placement(rpy=(0.3, 0, 0)))
+    builder.add_contact_point("p", parent="turned").add_contact_point("before", parent="p")
+    builder.add_body("p", parent="hand").add_contact_point("after", parent="p")
+    model = builder.build()
+    assert model.frame("before").X.E == model.frame("turned").X.E
+    assert model.frame("after").X.E == model.frame("p").X.E == model.frame("hand").X.E
+
+
 def test_a_link_that_is_part_of_a_body_is_named_with_it() -> None:
     model = arm().add_body("ring", parent="hand").build()
     with pytest.raises(KeyError, match="no body named 'ring': that link is part of body 'hand'"):

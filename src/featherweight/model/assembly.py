@@ -81,7 +81,7 @@ class Assembly:
         self.frames = {"world": Frame("world", 0, Transform.identity(), "link")}
         self.taken: dict[str, set[str]] = {"place": {"world"}, "joint": set(), "point": set()}  # names, by space
         self.points: list[ContactPoint] = []
-        self._straight: dict[str, Matrix] = {}
+        self._straight: dict[tuple[str, str], Matrix] = {}
         self.parts: list[Part] = []
         self.geometry: list[Geometry] = []
 
@@ -212,9 +212,10 @@ class Assembly:
         position = point.position
         if not (plain(position) and len(position) == 3):
             position = real_numbers(f"{what}: position", position, (3,)).tolist()
-        E = self._straight.get(point.parent)  # of a frame with its parent's axes: points are many
+        key = base.kind, base.name  # what a name means may change while things are added
+        E = self._straight.get(key)  # of a frame with its parent's axes: points are many
         if E is None:
-            E = self._straight[point.parent] = (Placement().transform @ base.X).E
+            E = self._straight[key] = (Placement().transform @ base.X).E
         X = Transform(E, base.X.r + base.X.E.transposed_times(Vector(*position)))
         self._check_name("contact point", point.name, "point")
         self._add_name(Frame(point.name, base.body, X, "point"), "point")
