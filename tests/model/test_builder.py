@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight import Builder, Inertia, ModelError, Placement
+from featherweight import Builder, Inertia, ModelError, Placement, Rotor
 from featherweight.joints import Fixed, Free, Joint, Prismatic, Revolute
 
 BALL = Inertia.sphere(1.0, 0.1)
@@ -414,10 +414,10 @@ def test_changing_what_a_model_returns_does_not_change_the_model():
 # ---- frames, contact points and fixed joints
 
 
-def arm(between):
+def arm(between, rotor=None, parameters=()):
     """Two moving links; the second hangs on a bracket and carries a tool, both on joints `between`."""
     return (
-        Builder("arm")
+        Builder("arm", parameters=parameters)
         .add_body("upper", joint=Revolute((1, 2, 3)), inertia=Inertia.rod(2, 0.8, (0, 0, -0.4)))
         .add_body(
             "bracket",
@@ -426,7 +426,9 @@ def arm(between):
             placement=Placement((0.1, 0.2, -0.8), rpy=(0.3, -0.4, 0.5)),
             inertia=Inertia(0.5, (0.05, 0, 0.02), (0.01, 0.02, 0.015)),
         )
-        .add_body("lower", parent="bracket", joint=Revolute("y"), placement=Placement((0, 0, -0.1)), inertia=BALL)
+        .add_body(
+            "lower", parent="bracket", joint=Revolute("y"), placement=Placement((0, 0, -0.1)), inertia=BALL, rotor=rotor
+        )
         .add_body(
             "tool",
             parent="lower",
@@ -453,16 +455,29 @@ def test_bodies_on_fixed_joints_are_merged():
     assert float(MERGED.body("lower").inertia.m) == pytest.approx(2.7)
 
 
-def test_merged_bodies_move_as_locked_ones():
+WHEEL = Rotor(7.0, Inertia(0.3, (0, 0.1, 0), (0.01, 0.02, 0.01)), Placement((0.1, 0.3, -0.2), rpy=(0, 0, 0.4)))
+
+
+@pytest.mark.parametrize("rotor", [None, WHEEL], ids=["", "with a rotor on what is merged"])
+def test_merged_bodies_move_as_locked_ones(rotor):
+    merged, locked = arm(lambda axis: Fixed(), rotor), arm(Revolute, rotor)
     rng = np.random.default_rng(1)
     q, v, a = rng.normal(size=(3, 20, 2))
     wide_q, wide_v, wide_a = np.zeros((3, 20, 5))
     wide_q[:, MOVING], wide_v[:, MOVING], wide_a[:, MOVING] = q, v, a
-    M = fw.mass_matrix(LOCKED, wide_q)[:, MOVING][:, :, MOVING]
-    tau = fw.inverse_dynamics(LOCKED, wide_q, wide_v, wide_a)[:, MOVING]
-    assert close(fw.mass_matrix(MERGED, q), M)
-    assert close(fw.inverse_dynamics(MERGED, q, v, a), tau)
-    assert close(fw.forward_dynamics(MERGED, q, v, tau), a, 1e-11)
+    M = fw.mass_matrix(locked, wide_q)[:, MOVING][:, :, MOVING]
+    tau = fw.inverse_dynamics(locked, wide_q, wide_v, wide_a)[:, MOVING]
+    assert close(fw.mass_matrix(merged, q), M)
+    assert close(fw.inverse_dynamics(merged, q, v, a), tau)
+    assert close(fw.forward_dynamics(merged, q, v, tau), a, 1e-11)
+
+
+def test_masses_of_merged_links_are_parameters():
+    """With the link's own number given it is the same robot, wherever the link is on its body."""
+    model, q = arm(lambda axis: Fixed(), parameters=("tool.mass", "bracket.mass")), [0.3, -0.4]
+    assert close(fw.mass_matrix(model, q, parameters={"tool.mass": 0.7}), fw.mass_matrix(MERGED, q))
+    light = fw.mass_matrix(model, q, parameters={"tool.mass": 0.7, "bracket.mass": 0.25})
+    assert np.abs(light - fw.mass_matrix(MERGED, q)).max() > 0.01
 
 
 def frame_pose(model, q, name):
