@@ -132,6 +132,8 @@ def test_a_command_takes_names_too(package: Path) -> None:
     done = call("info", "robot_descriptions:dog")
     assert done.returncode == 0, done.stderr
     assert "1 bod" in done.stdout
+    assert call("lint", "robot_descriptions:dog").returncode == 0
+    assert "by --out" in call("lint", "robot_descriptions:dog", "--fix").stderr
     for command in ("info", "view"):
         done = call(command, "robot_descriptions:dogs")
         assert done.returncode == 2

@@ -11,6 +11,7 @@ from rich.text import Text
 
 import featherweight as fw
 from featherweight.cli.app import BASES, AsJson, Base, ModelArgument, Roots, can_be_written, fail, out, told_in_one_line
+from featherweight.io.catalogue import is_name
 from featherweight.io.files import ENDINGS
 from featherweight.io.summary import SCREEN, Findings, report_lines
 
@@ -35,7 +36,9 @@ def lint(
     """
     if base not in BASES:
         raise fail(f"--base: expected {' or '.join(BASES)}, got {base!r}")
-    if not Path(model).is_file():
+    if is_name(model) and fix and out_file is None:
+        raise fail("--fix: name the repaired file by --out; that of a package stays as it is")
+    if not Path(model).is_file() and not is_name(model):
         raise fail(f"there is no file {model!r}")
     findings = fw.lint(model, base=base, roots=root or ())
     levels = {finding.level for finding in findings}
@@ -78,7 +81,8 @@ def _repair(
         text, changes = fw.io.repaired_urdf(model, base=base, roots=root or ())
         written = str(target) if changes else None
         if changes:
-            fw.loads(text, policy="strict", base=base, roots=[*(root or ()), Path(model).parent])
+            beside = Path(findings.file or model).parent
+            fw.loads(text, policy="strict", base=base, roots=[*(root or ()), beside])
             target.write_text(text, encoding="utf-8", newline="")
     if as_json:
         shown = [finding.as_dict() for finding in findings]

@@ -1,4 +1,4 @@
-"""A few of many contact points: ends of limbs first, then the corners of the base, then what is far from those."""
+"""A few of many contact points: ends of limbs, corners of the base, then farthest-point sampling of the rest."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _far_end(points: Sequence[ShapePoint], own: list[int], place: np.ndarray) ->
 
 
 def _spread(place: np.ndarray, some: list[int], chosen: list[int], count: int) -> list[int]:
-    """So many of some points, each the furthest from those before; if there are none before, from their middle."""
+    """Farthest-point sampling: so many of some, each the furthest from those before, the first from their middle."""
     found: list[int] = []
     if not some or count <= 0:
         return found

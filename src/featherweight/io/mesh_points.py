@@ -1,4 +1,4 @@
-"""Contact points of a mesh: a ball where its outer side is round, else vertices at the corners of its box."""
+"""Contact points of a mesh: a ball fitted to its support function, or vertices at the corners of its box."""
 
 from __future__ import annotations
 

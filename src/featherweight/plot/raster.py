@@ -1,4 +1,4 @@
-"""Triangles as pixels, the near ones before the far ones: a depth buffer, in NumPy alone."""
+"""Rasterisation with a depth buffer, in NumPy: rows of triangles, pixels of rows, the nearest of each pixel."""
 
 from __future__ import annotations
 

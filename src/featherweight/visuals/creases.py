@@ -1,4 +1,4 @@
-"""Edges of a solid that are sharp: vertices there are split, so that light does not flow around them."""
+"""Creases: vertices are split at sharp edges, so that shading is smooth on each side and not across."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from featherweight.visuals.solids import Mesh
 
-SHARP = np.cos(np.radians(40.0))  # between normals of faces: what turns by less is round
+SHARP = np.cos(np.radians(40.0))  # cosine of the crease angle between the normals of two faces
 
 
 def creased(mesh: Mesh) -> Mesh:
@@ -26,7 +26,7 @@ def creased(mesh: Mesh) -> Mesh:
     smooth = np.einsum("ij,ij->i", normals[one // 3], normals[other // 3]) > SHARP
     one, other = one[smooth], other[smooth]
 
-    # corners of one vertex that are joined by smooth edges: each takes the least number among them
+    # connected components of the corners of a vertex, by smooth edges: each takes the least number of its component
     lows = np.where(swap, second, first), np.where(swap, first, second)  # corners at the lower and the higher vertex
     a = np.concatenate([lows[0][one], lows[1][one]])
     b = np.concatenate([lows[0][other], lows[1][other]])

@@ -1,4 +1,4 @@
-"""A few colours for the triangles of a mesh, which may have one each."""
+"""Colour quantisation: a few colours for the triangles of a mesh, which may have one each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ ROUNDS = 4
 def painted(colors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """At most `MOST` colours (k, 3), and the number of one for each of the given (m, 3), which weigh (m,).
 
-    The next one is that which all before are furthest from; then each moves to the mean of its own (Lloyd's rounds).
+    k-means from a farthest-first start: the next colour is the one furthest from all before; then each moves to the
+    mean of its own (Lloyd).
     """
     rounded, owner = np.unique(np.round(255 * colors).astype(int), axis=0, return_inverse=True)
     owner = owner.ravel()

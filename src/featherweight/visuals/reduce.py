@@ -1,6 +1,6 @@
-"""Fewer triangles that look the same: vertices of a cell become one, where their planes meet.
+"""Mesh simplification by vertex clustering: vertices of a cell become one, where the planes of their triangles meet.
 
-Vertex clustering with quadric error metrics (Lindstrom, Out-of-core simplification of large polygonal models, 2000).
+The place is the minimum of a quadric error (Lindstrom, Out-of-core simplification of large polygonal models, 2000).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from featherweight.io.mesh_files import Triangles
 
-FLAT = 1e-3  # planes of a cell whose moments differ more than this have no common point across the smaller one
+FLAT = 1e-3  # of the largest eigenvalue of a quadric: along smaller ones the surface is flat, and nothing moves
 TRIES = 12  # to find the size of the cells
 
 

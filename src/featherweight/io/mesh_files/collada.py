@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from featherweight.io.mesh_files.pictures import ENDINGS, colors_at, picture
+from featherweight.io.mesh_files.textures import ENDINGS, colors_at, texture
 from featherweight.io.mesh_files.triangles import (
     MOST_BYTES,
     MOST_FACES,
@@ -158,12 +158,12 @@ class _Document:
     def _shade(self, profile: Element, shader: Element) -> tuple[tuple[float, ...], np.ndarray | None]:
         """The diffuse colour, or that of what shines by itself."""
         for kind in ("diffuse", "emission"):
-            color, texture = _first(shader, kind, "color"), _first(shader, kind, "texture")
+            color, painted = _first(shader, kind, "color"), _first(shader, kind, "texture")
             if color is not None:
                 return tuple(numbers(color.text)[:3]), None
-            if texture is not None:
-                image = self._image(profile, texture.attributes.get("texture", ""))
-                return NONE, picture(self._beside.get(image, ENDINGS))
+            if painted is not None:
+                image = self._image(profile, painted.attributes.get("texture", ""))
+                return NONE, texture(self._beside.get(image, ENDINGS))
         return NONE, None
 
     def _image(self, profile: Element, name: str) -> str:

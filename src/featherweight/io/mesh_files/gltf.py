@@ -1,6 +1,6 @@
 """glTF 2.0 and GLB: a scene of meshes with base colours.
 
-Its colours are light (linear), those of a screen are not: they are told apart by an exponent of 2.2.
+Its colours are linear, those of a screen are not: colour on a screen = linear colour ** (1 / 2.2).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.io.mesh_files.pictures import ENDINGS, colors_at, picture
+from featherweight.io.mesh_files.textures import ENDINGS, colors_at, texture
 from featherweight.io.mesh_files.triangles import MOST_FACES, NONE, Beside, Triangles, fans, strip
 
 COMPONENTS = {5120: "i1", 5121: "u1", 5122: "i2", 5123: "u2", 5125: "u4", 5126: "f4"}
@@ -97,13 +97,13 @@ class _Document:
             color *= self._values(attributes["COLOR_0"])[faces, :3].mean(axis=1) ** (1 / GAMMA)
         return color
 
-    def _picture(self, texture: int) -> np.ndarray | None:
-        image = self._list("images")[self._list("textures")[texture]["source"]]
+    def _picture(self, number: int) -> np.ndarray | None:
+        image = self._list("images")[self._list("textures")[number]["source"]]
         if "bufferView" in image:
             view = self._list("bufferViews")[image["bufferView"]]
             start = view.get("byteOffset", 0)
-            return picture(self._buffer(view["buffer"])[start : start + view["byteLength"]])
-        return picture(self._fetched(image.get("uri", ""), ENDINGS))
+            return texture(self._buffer(view["buffer"])[start : start + view["byteLength"]])
+        return texture(self._fetched(image.get("uri", ""), ENDINGS))
 
     def _values(self, number: int) -> np.ndarray:
         """The rows (n, width) of an accessor."""

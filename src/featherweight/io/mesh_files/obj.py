@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from featherweight.io.mesh_files.pictures import ENDINGS, colors_at, picture
+from featherweight.io.mesh_files.textures import ENDINGS, colors_at, texture
 from featherweight.io.mesh_files.triangles import MOST_FACES, NONE, Beside, Triangles, fans
 
 MOST_LINE = 10_000  # bytes
@@ -85,5 +85,5 @@ def _materials(data: bytes, beside: Beside) -> dict[str, Material]:
         elif key == "Kd" and len(words) >= 3:
             found[name] = (tuple(map(float, words[:3])), found.get(name, (NONE, None))[1])
         elif key == "map_Kd" and words:
-            found[name] = (found.get(name, (NONE, None))[0], picture(beside.get(words[-1], ENDINGS)))
+            found[name] = (found.get(name, (NONE, None))[0], texture(beside.get(words[-1], ENDINGS)))
     return found

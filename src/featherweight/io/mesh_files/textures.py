@@ -1,4 +1,4 @@
-"""Colours that a picture, laid over a surface, gives to its triangles."""
+"""Textures: each triangle gets the colour that the picture on it has at its middle."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import io
 import numpy as np
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff")
-SIDE = 128  # pixels that a picture is reduced to: one of them is the mean of a piece
+SIDE = 128  # pixels that a picture is reduced to: each is the mean of a piece
 MOST_PIXELS = 50_000_000
 
 
-def picture(data: bytes | None) -> np.ndarray | None:
-    """A picture (height, width, 3), from 0 to 1, reduced; None if it cannot be read, or Pillow is not installed."""
+def texture(data: bytes | None) -> np.ndarray | None:
+    """Pixels (height, width, 3) of a picture, from 0 to 1, reduced; None if it cannot be read, or without Pillow."""
     if data is None:
         return None
     try:
@@ -27,9 +27,9 @@ def picture(data: bytes | None) -> np.ndarray | None:
 
 
 def colors_at(image: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Colours (m, 3) of triangles whose corners are at places (m, 3, 2) of a picture, from its lower left corner.
+    """Colours (m, 3) of triangles by their texture coordinates (m, 3, 2), from the lower left corner of the picture.
 
-    Places beyond 0 to 1 repeat the picture.
+    Coordinates beyond 0 to 1 repeat it.
     """
     height, width = image.shape[:2]
     middle = np.nan_to_num(places.mean(axis=1))
