@@ -12,7 +12,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.contact import Box, Heightfield, Impulse, Plane, Sphere, SpringDamper
-from featherweight.inputs import Numbers
+from featherweight.inputs import INPUT, Numbers
 from featherweight.integrators import Variational
 from featherweight.spatial import Vector
 
@@ -179,6 +179,20 @@ def test_a_process_without_a_cache_gives_the_same_bits(tmp_path: Any) -> None:
     environment = {**os.environ, "FEATHERWEIGHT_CACHE": "off"}
     there = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert there.stdout.strip() == here
+
+
+def test_which_numbers_are_inputs() -> None:
+    """All but what is absent, and 0 and ±1 of directions: those are structure."""
+    numbers = Numbers()
+    assert numbers.number(0.0) is INPUT
+    assert [numbers.optional(x) for x in (-2.0, 0.0, None, 3)] == [INPUT, 0.0, None, INPUT]
+    assert numbers.direction((-1.0, 0.0, 1.0)) == (-1.0, 0.0, 1.0)
+    assert numbers.direction((-0.6, 0.0, 0.8)) == (INPUT, 0.0, INPUT)
+    assert numbers.table(np.arange(4)) == (INPUT, 4)
+    assert numbers.values == [0.0, -2.0, 3.0, -0.6, 0.8]
+    assert [(table.tolist(), table.dtype) for table in numbers.tables] == [([0.0, 1.0, 2.0, 3.0], np.dtype(float))]
+    with pytest.raises(TypeError, match="expected a real number as an input of compiled code, got True"):
+        numbers.number(True)
 
 
 @pytest.mark.parametrize(
