@@ -1,12 +1,12 @@
 """Damaged URDF files by the hundred thousand: `make fuzz`.
 
 A mutant either raises ModelError, or loads by default into a model that passes the validator below, takes ten finite
-steps of dynamics (two, if it has many bodies) and comes back from a file to the last bit. Anything else is a failure:
+steps of dynamics (fewer, if it has many bodies) and comes back from a file to the last bit. Anything else is a failure:
 another exception, a number that is not finite, more than two seconds, memory that grows. Only where the user was warned
 that something is wrong may dynamics refuse a step; those are counted apart. What loads by default loads with
 `policy="repair"`, and what is repaired, in memory or in the file, loads with `policy="strict"`; what is refused is
-refused by all three. Every mutant
-follows from the seed and its number, so that one can be had again: `python benchmarks/fuzz_urdf.py --only 12345`.
+refused by all three. Every mutant follows from the seed and its number, so that one can be had again:
+`python benchmarks/fuzz_urdf.py --only 12345`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ HERE = Path(__file__).resolve().parent
 MOST_SECONDS = 2.0  # of processor time, for one mutant, without the steps
 MOST_MEGABYTES = 300.0  # more than at the beginning
 STEPS, DT = 10, 1e-4
-MANY, FEW = 30, 2  # bodies, and the steps that so many take
 CHUNK = 250  # mutants a worker takes at a time
 MOST_TEXT = 500_000  # longer ones are not damaged further
 MOST_LISTED = 200  # failures in the record
@@ -547,13 +546,18 @@ def _possible(i: int, m: float, h: np.ndarray, about_origin: np.ndarray) -> None
         raise Failure(f"body {i}: no body has the moments {low}, {middle}, {high}")
 
 
+def steps_of(model: fw.Model) -> int:
+    """Many bodies take their time."""
+    return STEPS if model.nb < 15 else 2 if model.nb < 60 else 1
+
+
 def steps(model: fw.Model) -> str:
     """Steps of dynamics on plain floats, with the same algorithms as compiled code: "" if all is finite, or why
     not."""
     tree = model.over(float, lambda: None)
     forward = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
     q, v, tau = model.neutral().tolist(), [0.1] * model.nv, [0.0] * model.nv
-    for step in range(1, (STEPS if model.nb < MANY else FEW) + 1):
+    for step in range(1, steps_of(model) + 1):
         try:
             a, _ = forward(tree, q, v, tau, None)
             v = [v_k + DT * a_k for v_k, a_k in zip(v, a, strict=True)]
@@ -569,7 +573,7 @@ def refuses(model: fw.Model) -> bool:
     """The public functions say so too when numbers are not finite, by ValueError."""
     q, v, tau = model.neutral(), np.full(model.nv, 0.1), np.zeros(model.nv)
     with fw.interpret(), np.errstate(all="ignore"):
-        for _ in range(STEPS if model.nb < MANY else FEW):
+        for _ in range(steps_of(model)):
             try:
                 v = v + DT * fw.forward_dynamics(model, q, v, tau)
                 q = fw.integrate(model, q, v, DT)

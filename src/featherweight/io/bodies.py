@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from featherweight.io.limits import DIGITS, SMALL
-from featherweight.model.description import Link, LinkJoint
+from featherweight.joints import Joint
+from featherweight.model.description import TYPES, Link, LinkJoint
+from featherweight.model.spelling import Three
 from featherweight.spatial import RigidInertia, Symmetric, Transform, Vector
 
 STAYS = Transform.identity()  # of the first link of a body: nothing need be computed
@@ -65,14 +68,23 @@ def welded(tree: SpanningTree, base: str) -> list[Body]:
         X = STAYS if joint.origin is None else joint.origin.transform
         X = X if X_parent is STAYS else X @ X_parent
         if joint.moves:
-            S = joint.motion.subspace(joint.motion.neutral().tolist())
-            turns = tuple([s.angular for s in S if any(s.angular)])
-            slides = any([any(s.linear) for s in S])
+            turns, slides = _freedoms(joint.motion) if joint.kind is not None else _of_type(joint.type, joint.axis)
             bodies.append(Body(f"joint {joint.name!r}", [], joint, k, math.hypot(*X.r), turns, slides))
             k, X = len(bodies) - 1, STAYS
         bodies[k].links.append((tree.links[joint.child], X))
         place[joint.child] = k, X
     return bodies
+
+
+def _freedoms(motion: Joint) -> tuple[tuple[Vector, ...], bool]:
+    """The directions that a joint turns a body about, and whether it moves its origin."""
+    S = motion.subspace(motion.neutral().tolist())
+    return tuple([s.angular for s in S if any(s.angular)]), any([any(s.linear) for s in S])
+
+
+@functools.lru_cache(maxsize=1000)  # files have few axes
+def _of_type(kind: str, axis: Three) -> tuple[tuple[Vector, ...], bool]:
+    return _freedoms(TYPES.get(kind, TYPES["floating"])(axis))
 
 
 @dataclass(frozen=True)

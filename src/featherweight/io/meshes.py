@@ -69,6 +69,7 @@ def find_meshes(description: Description, folders: Folders, report: Report) -> M
     known: dict[str, list[str]] = {}
     seen: set[str] = set()
     _real_folder.cache_clear()
+    _is_folder.cache_clear()
     for _, shape in description.shapes():
         name = shape.mesh
         if not name or name in seen:
@@ -82,7 +83,7 @@ def find_meshes(description: Description, folders: Folders, report: Report) -> M
             report.add("wrong", shape.line, shape.where, message, fix, kind="mesh-outside", taken="it is not shown")
             refused.add(name)
             continue
-        path = next((place for place in places if os.path.isfile(place)), None)
+        path = next((p for p in places if _is_folder(os.path.dirname(p)) and os.path.isfile(p)), None)
         if path is not None:
             paths[name] = path
         elif places or folders.roots or packages.searched():
@@ -126,7 +127,7 @@ def _places(name: str, folders: Folders, known: dict[str, list[str]]) -> tuple[s
         if package not in known:
             given = [folder for root in folders.roots for folder in _packages(root, package)]
             known[package] = [*given, *packages.places_of(package, folders.parents)]
-        allowed = (*folders.roots, *(os.path.realpath(folder) for folder in known[package]))
+        allowed = (*folders.roots, *map(_real_folder, known[package]))
         return package, _inside(allowed, [os.path.join(folder, inside) for folder in known[package]])
     windows = PureWindowsPath(rest)
     if kind == "file" or windows.drive or windows.root:  # PureWindowsPath knows the roots of all systems
@@ -156,7 +157,7 @@ def _stays(path: str) -> None:
 
 def _inside(allowed: Sequence[str], places: Sequence[str], needed: bool = False) -> list[str]:
     """The real paths of those places that are in allowed folders; ModelError if there are places, but none inside."""
-    if any(len(place) > MOST_CHARACTERS or len(re.split(r"[/\\]", place)) > FOLDERS for place in places):
+    if any(len(p) > MOST_CHARACTERS or p.count("/") + p.count("\\") >= FOLDERS for p in places):
         return []
     real = [_real(place) for place in places]
     kept = [path for path in real if any(_below(root, path) for root in allowed)]
@@ -168,12 +169,16 @@ def _inside(allowed: Sequence[str], places: Sequence[str], needed: bool = False)
 def _real(path: str) -> str:
     """A path without links; folders are followed once for all files in them."""
     folder, name = os.path.split(path)
-    if name in ("", os.curdir, os.pardir) or os.path.islink(path):
+    if name in ("", os.curdir, os.pardir):
         return os.path.realpath(path)
-    return os.path.join(_real_folder(folder), name)
+    real = _real_folder(folder)
+    if _is_folder(real) and os.path.islink(path):
+        return os.path.realpath(path)
+    return os.path.join(real, name)
 
 
 _real_folder = functools.lru_cache(os.path.realpath)
+_is_folder = functools.lru_cache(os.path.isdir)
 
 
 def _below(root: str, path: str) -> bool:
