@@ -112,7 +112,7 @@ def lint(
     A list of `Finding`; printed, it is grouped by kind and fits on a screen.
     """
     one_of("base", base, BASES)
-    file = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else None
+    file = _name(path)
     try:
         path, roots = located(path, roots)
         file = os.fsdecode(path)
@@ -193,11 +193,16 @@ def _encoded(text: str | bytes) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _bytes(path: Any) -> tuple[bytes, str]:
-    """What is in a file, and what messages call it. The lines of a xacro file are those of what it expands to."""
+def _name(path: Any) -> str:
+    """A path as text."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"path: expected a path, got {type(path).__name__}")
-    file = os.fsdecode(path)
+    return os.fsdecode(path)
+
+
+def _bytes(path: Any) -> tuple[bytes, str]:
+    """What is in a file, and what messages call it. The lines of a xacro file are those of what it expands to."""
+    file = _name(path)
     if is_xacro(file):
         return expanded(file), f"{file} (expanded)"
     try:
