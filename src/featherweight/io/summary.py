@@ -54,6 +54,7 @@ KINDS = {
     "": "others",
 }
 DYNAMICS = {"no-mass", "negative-mass", "massless-moment", "negative-moment", "too-wide", "too-light", "inertial"}
+MAY_REFUSE = "kinematics, inverse dynamics and the mass matrix work; forward dynamics and simulations may refuse"
 ORDER = {kind: k for k, kind in enumerate(KINDS)}
 SHOWN = 3  # names of a group
 GROUPS = 6  # of a warning
@@ -216,7 +217,7 @@ def warning(findings: Sequence[Finding], file: str | None) -> str:
     if len(wrong) > GROUPS:
         lines.append(f"  … and {sum(len(group.findings) for group in wrong[GROUPS:])} of other kinds")
     if any(group.kind in DYNAMICS for group in wrong):
-        lines.append("kinematics, inverse dynamics and the mass matrix work; what divides by that may refuse")
+        lines.append(MAY_REFUSE)
     lint = f"`featherweight lint {file}` lists all" if file else "fw.lint of a file lists all"
     lines.append(f'{lint}; policy="repair" changes it, policy="strict" refuses it')
     return printable("\n".join(lines), keep="\n")
