@@ -37,7 +37,7 @@ def test_other_formats_are_answered_by_name(what: str, tmp_path: Path) -> None:
             fw.load(path, policy=policy)
         assert caught.value.file == str(path)
     (finding,) = fw.lint(path)
-    assert finding.level == "error"
+    assert (finding.level, finding.kind) == ("error", "format")
     assert finding.message.startswith("this is ") or finding.message.startswith("<")
     with pytest.raises(ModelError, match=f"this is {answer}"):
         fw.loads(data)

@@ -121,7 +121,7 @@ def lint(
             return Findings(uncollected(_read, data, label, file, base, roots).report.findings, file)
     except ModelError as error:
         text = str(error).removeprefix(f"{error.file}:{error.line}: ").removeprefix(f"{error.file}: ")
-        kind = "xml" if "XML" in text or "document types" in text else "file"
+        kind = "xml" if "XML" in text or "document types" in text else "format" if "this is a" in text else "file"
         return Findings([Finding("error", error.line or 0, error.element or "", text, kind=kind)], file)
 
 
