@@ -91,7 +91,7 @@ def empty_library() -> Library:
 
 def loaded(address: int) -> bool:
     """Are there pages that are in use?"""
-    blocks = library._pages._blocks.things.values()
+    blocks = library._pages._runs.things.values()
     return any(block.address <= address < block.address + block.n * PAGE for block in blocks)
 
 
@@ -112,7 +112,7 @@ def test_code_that_nobody_needs_is_freed_when_the_next_one_is_loaded(monkeypatch
     deep()
     assert len(libraries) == 1
     assert all(loaded(place) for place in places)
-    monkeypatch.setattr(library._pages._blocks, "_look_through_at", 0)
+    monkeypatch.setattr(library._pages._runs, "_look_through_at", 0)
     libraries.append(empty_library())
     assert loaded(places[0])
     assert libraries[1]["f"] == places[1]

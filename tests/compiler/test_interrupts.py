@@ -126,7 +126,7 @@ def free(lock) -> bool:
 def pages_add_up() -> bool:
     """All pages in use belong to somebody."""
     pages = library._pages
-    owned = sum(block.n for block in pages._blocks.things.values())
+    owned = sum(block.n for block in pages._runs.things.values())
     return owned == sum(sum(region.used) for region in pages._regions)
 
 
