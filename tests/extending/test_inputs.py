@@ -12,7 +12,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.contact import Box, Heightfield, Impulse, Plane, Sphere, SpringDamper
-from featherweight.inputs import INPUT, Numbers
+from featherweight.inputs import INPUT, Numbers, absent
 from featherweight.integrators import Variational
 from featherweight.spatial import Vector
 
@@ -191,6 +191,7 @@ def test_which_numbers_are_inputs() -> None:
     assert numbers.table(np.arange(4)) == (INPUT, 4)
     assert numbers.values == [0.0, -2.0, 3.0, -0.6, 0.8]
     assert [(table.tolist(), table.dtype) for table in numbers.tables] == [([0.0, 1.0, 2.0, 3.0], np.dtype(float))]
+    assert [absent(x) for x in (0, -0.0, 1e-300, -1e-3, INPUT)] == [True, True, False, False, False]
     with pytest.raises(TypeError, match="expected a real number as an input of compiled code, got True"):
         numbers.number(True)
 

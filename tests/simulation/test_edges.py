@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,8 +126,18 @@ def test_limits_act_or_are_watched() -> None:
         "b", joint=fw.joints.Prismatic("x"), inertia=fw.Inertia.sphere(1.0, 0.1), limits=fw.Limits(-1.0, 0.03)
     )
     model = build.build()
+    for integrator in ("semi_implicit", "rk4"):  # what is remembered of these is of a robot without limits
+        fw.rollout(fw.robots.pendulum(), [0.0], [0.0], steps=1, dt=1e-2, integrator=integrator)
     stopped = fw.rollout(model, [0.0], [2.0], steps=4, dt=1e-2)
     np.testing.assert_allclose(stopped.q[:, 0], [0.0, 0.02, 0.03, 0.03, 0.03], atol=1e-9)
     with pytest.warns(UserWarning, match="is beyond its limits from -1 to 0.03 after step 1"):
         free = fw.rollout(model, [0.0], [2.0], steps=4, dt=1e-2, integrator="rk4")
     np.testing.assert_allclose(free.q[:, 0], [0.0, 0.02, 0.04, 0.06, 0.08], atol=1e-12)
+
+
+def test_a_controller_with_a_longer_state_or_more_parameters_is_another_loop() -> None:
+    model = fw.robots.pendulum()
+    control = fw.compiled(lambda t, q, v, x, p: ([sum(x) + sum(p)], x), state=[1.0], parameters=[10.0])
+    for others, tau in (({}, 11.0), ({"state": np.array([1.0, 2.0])}, 13.0), ({"parameters": np.full(2, 10.0)}, 21.0)):
+        run = fw.rollout(model, [0.0], [0.0], steps=1, dt=1e-2, control=replace(control, **others))
+        assert run.tau[0, 0] == tau
