@@ -116,6 +116,10 @@ def test_constraints_see_the_state_where_they_act(integrator: str) -> None:
     seen = -3.0 if integrator == "semi_implicit" else free.v[-1, 0]
     assert free.v[-1, 0] == pytest.approx(-3.981)
     assert run.v[-1, 0] == pytest.approx(0.5 * seen)
+    ((turns, residual),) = run.solver  # which is recorded, and of a run without constraints is nothing
+    assert turns >= 1
+    assert residual <= 1e-8
+    assert free.solver.size == 0
 
 
 @pytest.mark.parametrize(("integrator", "gained"), [("semi_implicit", 0.0), ("variational", 9.81)])
