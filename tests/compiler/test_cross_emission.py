@@ -3,6 +3,7 @@
 import struct
 
 import llvmlite.binding as llvm
+import numpy as np
 import pytest
 
 from compiler.test_repeat import kernel, nested
@@ -12,7 +13,7 @@ from featherweight.compiler.llvm.support import attributes, emit_support
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.runtime.mailbox import emit_handover
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
-from featherweight.scalar import exp, log, lookup, tanh
+from featherweight.scalar import ceil, dense, exp, floor, log, lookup, random, random_normal, round, tanh
 
 llvm.initialize_all_targets()
 llvm.initialize_all_asmprinters()
@@ -29,7 +30,8 @@ TARGETS = {
 MACHINE = {"linux-arm64": 183, "linux-avx2": 62, "linux-avx512": 62}  # e_machine of ELF
 KERNEL = FORWARD_DYNAMICS._make(branching_robot(), ())
 REPEATS = kernel(lambda a, b: [*nested(a, b), lookup([1.0, 2.0], a)], 2, 5)
-FUNCTIONS = kernel(lambda a, b: [exp(a), log(b), tanh(a)], 2, 3)
+FUNCTIONS = kernel(lambda a, b: [exp(a), log(b), tanh(a), floor(a), ceil(b), round(a), random(a, b)], 2, 7)
+POLICY = kernel(lambda a, b: [*dense(np.ones((40, 2)), [a, b], None, tanh)[:4], random_normal(a, b)], 2, 5)
 
 
 def text(data, start):
@@ -98,7 +100,7 @@ def test_code_for_other_machines_needs_nothing_from_outside(name, lanes):
         support, undefined = symbols(target.object_code(emit_support(width, target)))
         assert {"pack", "unpack", "sincos_slots", "share"} <= support
         assert undefined == set()
-    for each in (KERNEL, REPEATS, FUNCTIONS):
+    for each in (KERNEL, REPEATS, FUNCTIONS, POLICY):
         defined, undefined = symbols(target.object_code(each.module(width, target).text))
         assert {"run", "rows"} <= defined
         assert undefined <= support

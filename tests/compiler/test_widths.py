@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight import scalar
 from featherweight.compiler.native.target import host
 from featherweight.compiler.runtime import code, kernel
 
@@ -68,6 +69,30 @@ def test_narrow_packs_give_the_same_bits(model, width, monkeypatch):
     bad[77, 0] = np.nan
     with pytest.raises(ValueError, match=r"v\[77, 0\] is nan"):
         fw.inverse_dynamics(fresh, q, bad, x)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_products_and_random_numbers_in_narrow_packs(width, monkeypatch):
+    rng = np.random.default_rng(width)
+    W, x = rng.normal(size=(29, 11)), rng.normal(size=(37, 11 + 29 * 11))
+
+    def function(scalars, *_):
+        own = np.array(scalars[0][11:]).reshape(29, 11)
+        y = scalar.dense(W, scalars[0][:11], None, scalar.tanh)
+        noise = [scalar.random(y[0], 1), scalar.random_normal(y[1], 2)]
+        return [[*y, *scalar.linear(own, scalars[0][:11]), *noise]], 0
+
+    def made():
+        return kernel.Kernel("layer", [kernel.Argument("x", x.shape[1:], "n")], [(60,)], function, lambda _: "")
+
+    (right,) = made()(x)
+    narrow = dataclasses.replace(host(), cpu="haswell", features="+avx2,+fma", width=width)
+    for module in (code, kernel):
+        monkeypatch.setattr(module, "host", lambda: narrow)
+    here = made()
+    for count in (1, 2, 5, 37):
+        assert here(x[:count])[0].tobytes() == right[:count].tobytes()
+    assert here(x[3])[0].tobytes() == right[3].tobytes()
 
 
 def test_rows_of_long_results_are_fetched_while_they_are_computed():

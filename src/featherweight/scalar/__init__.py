@@ -32,12 +32,13 @@ from featherweight.scalar.functions import (
 )
 from featherweight.scalar.loops import count, only_where, repeat, when
 from featherweight.scalar.memory import array, lookup
+from featherweight.scalar.products import dense, linear, matrix
 from featherweight.scalar.randomness import random, random_normal
 from featherweight.scalar.tracing import known, model_number, ruled, weave
 
 __all__ = [
-    "absolute", "acos", "apply", "array", "asin", "atan", "atan2", "ceil", "clip", "cos", "count", "exp", "floor",
-    "known", "log", "logical_not", "lookup", "maximum", "minimum", "mod", "model_number", "norm", "only_where",
-    "random", "random_normal", "reciprocal", "repeat", "round", "ruled", "sign", "sin", "sqrt", "structural", "tanh",
-    "weave", "when", "where",
+    "absolute", "acos", "apply", "array", "asin", "atan", "atan2", "ceil", "clip", "cos", "count", "dense", "exp",
+    "floor", "known", "linear", "log", "logical_not", "lookup", "matrix", "maximum", "minimum", "mod", "model_number",
+    "norm", "only_where", "random", "random_normal", "reciprocal", "repeat", "round", "ruled", "sign", "sin", "sqrt",
+    "structural", "tanh", "weave", "when", "where",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from featherweight.compiler.llvm import memory
 from featherweight.compiler.llvm.lanes import LaneTypes
+from featherweight.compiler.llvm.products import call_product
 from featherweight.compiler.llvm.turns import emit_turn, move_tables
 from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Chunk, Elementary, Turn
@@ -218,6 +219,14 @@ class _Function:
         load = f"load {self.lanes.real}, ptr {pointer}, align {self.lanes.bytes}, !alias.scope !2"
         self.lines.append(f"{name} = {load}")
 
+    def _pointer(self, ref: tuple) -> str:
+        """The place of a slot, or of a number."""
+        if ref[0] != "table":
+            return self._slot_address(*ref[1:])
+        pointer, base = f"%p{len(self.lines)}", "%numbers" if self.plan is None else "%ws"
+        self.lines.append(f"{pointer} = getelementptr i8, ptr {base}, i64 {self.number + 8 * ref[1]}")
+        return pointer
+
     def _truth(self, ref: tuple) -> str:
         """A condition: they cross between chunks as 0 and 1."""
         if ref[0] == "local":
@@ -243,6 +252,9 @@ class _Function:
         if op == "lookup":
             size = len(self.lookups[numbers[0]]) // 8
             return memory.lookup(out, self._value(refs[0]), f"@lookup{numbers[0]}", size, lanes)
+        if op == "linear":
+            y, x, W = map(self._pointer, refs[:3])
+            return [call_product(numbers[0], y, x, W, numbers[1:], lanes)]
         block = self._slot_address(*refs[0][1:])
         values = [self._value(ref) for ref in refs[1:] if ref[0] != "number"]
         if op == "array":

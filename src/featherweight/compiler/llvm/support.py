@@ -16,6 +16,7 @@ from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.memory import emit_point_rows
 from featherweight.compiler.llvm.one_row import emit_one_row
 from featherweight.compiler.llvm.packing import emit_packing
+from featherweight.compiler.llvm.products import emit_products
 from featherweight.compiler.llvm.randomness import emit_random
 from featherweight.compiler.llvm.turns import emit_moves
 from featherweight.compiler.native.target import Target
@@ -77,5 +78,6 @@ def _functions(width: int, target: Target) -> str:
         + emit_moves(lanes)
         + emit_fetch(lanes)
         + emit_random(lanes)
+        + emit_products(lanes, native)
         + emit_around(lanes, target)
     )

@@ -116,10 +116,15 @@ class _Layout:
                 for step in self.steps
                 if isinstance(step, Elementary)
             },
-            operations=len(self.program.order),
+            operations=self._operations(),
             lookups=self.program.lookups,
             by_index=frozenset(k for k, array in enumerate(self.inputs) if array.read_by_index),
         )
+
+    def _operations(self) -> int:
+        """Of the whole program; a product has one for each of its weights."""
+        products = [self.program.args[i] for i in self.program.order if self.program.op[i] == "linear"]
+        return len(self.program.order) + sum(m * n for *_, m, n, _, _, _, _ in products)
 
     def _read_until(self, s: int, home: int | None) -> int:
         """End of the live range of a value from step `home` that step s reads: s itself, or the end of the outermost
@@ -144,7 +149,12 @@ class _Layout:
         """Outputs that replace inputs in a loop: the output, the input's node if it is read, and its place."""
         node = {args: i for i, args in enumerate(self.program.args) if self.program.op[i] == "input"}
         entries = ((k, j) for k, array in enumerate(self.inputs[:carried]) for j in range(array.size))
-        return [(o, node.get(e), self._input(*e)) for o, e in zip(self.outputs, entries, strict=False)]
+        whole = {args[0] for op, args in zip(self.program.op, self.program.args, strict=True) if op == "span"}
+        return [
+            (o, node.get(e), self._input(*e))
+            for o, e in zip(self.outputs, entries, strict=False)
+            if e[0] not in whole  # read as a matrix, whose entries are no nodes
+        ]
 
     def _input(self, array: int, position: int) -> tuple[Source, int]:
         """Where an entry of an input is."""
@@ -189,6 +199,8 @@ class _Layout:
                 where[i] = self._input(*args[i])
             elif op[i] == "rows":
                 where[i] = ("input", args[i][0], 0), 0
+            elif op[i] == "span":
+                where[i] = ("input", args[i][0], 0), args[i][1]
             elif op[i] == "carry":
                 where[i] = self.in_place.block(args[i][0]), args[i][1] % (size_of[args[i][0]] + 1)
             elif op[i] == "result":

@@ -35,7 +35,8 @@ def refer(program: Program, chunk: Chunk, where: dict[int, tuple[Source, int]], 
             reference[a] = ("literal", args[a][0])
         else:
             reference[a] = ("table", len(chunk.constants))
-            chunk.constants.append(args[a][0])
+            first_place, n = args[a] if op[a] == "weights" else (args[a][0], 1)
+            chunk.constants.extend(range(first_place, first_place + n))
 
     def code(i: int) -> tuple:
         name, own = op[i], args[i]

@@ -72,7 +72,8 @@ class TracedArray:
     """Numbers in the workspace: `array[i]` is one of them, `array[i] = x` replaces it."""
 
     def __init__(self, graph: Graph, values: Sequence[Any]) -> None:
-        self.graph, self.size, self.number = graph, len(values), graph.new_array()
+        self.graph, self.size, self.number = graph, len(values), len(graph.arrays)
+        graph.arrays.append(self)
         self._home = graph.frames[-1]
         nodes = tuple(graph.lift(x).id for x in values)
         self._home.versions[self.number] = graph.version("array", (*nodes, self.number), self.number)
@@ -82,7 +83,7 @@ class TracedArray:
 
     def __getitem__(self, index: Any) -> Node:
         """Entry ⌊index⌋, the first or last one if there is none."""
-        graph, frame, node = self.graph, self._frame(), self.graph.lift(index)
+        graph, frame, node = self.graph, self.frame(), self.graph.lift(index)
         how = UNIFORM if is_uniform(graph, node.id) else LANES
         value = graph._node("load", (frame.versions[self.number], node.id, self.size, how))
         loads = frame.loads.setdefault(self.number, [])
@@ -97,14 +98,14 @@ class TracedArray:
             raise TypeError(NO_INDEX)
         if any(done is True for done in states_done.now()):  # a branch that is known not to be taken
             return
-        frame = self._frame()
+        frame = self.frame()
         inside = graph.frames[graph.frames.index(self._home) + 1 :]
         done = next((f.done for f in reversed(inside) if f.done is not None), None)
         new = graph.lift(value) if done is None else done.select(self[index], value)
         args = (frame.ordered(graph, self.number), node.id, new.id, self.size)
         frame.versions[self.number] = graph.version("store", args, self.number)
 
-    def _frame(self) -> ArrayFrame:
+    def frame(self) -> ArrayFrame:
         """The innermost open loop; it and those around it carry this array from now on."""
         graph, frames = self.graph, self.graph.frames
         if self._home not in frames:
@@ -123,14 +124,14 @@ class InputArray:
 
     def __init__(self, graph: Graph, number: int, size: int) -> None:
         self.graph, self.size = graph, size
-        self._rows = graph._node("rows", (number,)).id
+        self.rows = graph._node("rows", (number,)).id
 
     def __len__(self) -> int:
         return self.size
 
     def __getitem__(self, index: Any) -> Node:
         """Entry ⌊index⌋, the first or last one if there is none."""
-        return self.graph._node("load", (self._rows, self.graph.lift(index).id, self.size, ROWS))
+        return self.graph._node("load", (self.rows, self.graph.lift(index).id, self.size, ROWS))
 
 
 def is_uniform(graph: Graph, node: int) -> bool:

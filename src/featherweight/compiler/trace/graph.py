@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.trace.arrays import ArrayFrame
+from featherweight.compiler.trace.arrays import ArrayFrame, TracedArray
 from featherweight.compiler.trace.node import Condition, Node, other_trace
 from featherweight.compiler.trace.operations import CONSTANTS, FOLD, LEAVES, OPERATIONS
 from featherweight.compiler.trace.structure import DONE, Repeat, Ruled
@@ -47,7 +47,7 @@ class Graph:
         self.array_of: dict[int, int] = {}  # number of the array that a node is a version of
         self.frames = [ArrayFrame(-1, 0)]  # loops that are open, the outermost first; before them the whole trace
         self.counters: set[int] = set()  # leaves that count the turns of a loop
-        self._arrays = 0
+        self.arrays: list[TracedArray] = []  # by number
         self.ruled: list[Ruled] = []  # inner ones before those that they are in
         self._region = 0
         self._scope = 0
@@ -97,8 +97,17 @@ class Graph:
         structure whatever their numbers are; only 0 and ±1 are structure themselves."""
         if value in (0.0, 1.0, -1.0):
             return float(value)
+        return self.number(value)
+
+    def number(self, value: float) -> Node:
+        """Leaf: a number that is bound to the code, whatever it is."""
         self.table.append(float(value))
         return self._node("table", (len(self.table) - 1,))
+
+    def numbers(self, values: Sequence[float]) -> int:
+        """Leaf: numbers side by side, which are bound to the code."""
+        self.table.extend(values)
+        return self._node("weights", (len(self.table) - len(values), len(values))).id
 
     def _node(self, op: str, args: tuple) -> Node:
         key = (op, args)
@@ -279,11 +288,6 @@ class Graph:
         """Attach a rule to the outputs of the nodes traced since `begin`. The program does not change."""
         before, after = (tuple(x.id if isinstance(x, Node) else float(x) for x in xs) for xs in (inputs, outputs))
         self.ruled.append(Ruled(name, rule, before, after, range(begin, len(self.op)), self._scope))
-
-    def new_array(self) -> int:
-        """The number of an array that begins here."""
-        self._arrays += 1
-        return self._arrays - 1
 
     def version(self, op: str, args: tuple, array: int) -> int:
         """A node that stands for a version of an array."""

@@ -116,6 +116,8 @@ ROWS = (
     Operation("carry", ""),
     Operation("undefined", ""),
     Operation("rows", ""),  # of an input that stays where it is
+    Operation("span", ""),  # slots of an input from one on, as a matrix
+    Operation("weights", ""),  # numbers of the model side by side, as a matrix
     # structure; numbers that are no nodes follow the arguments
     Operation("repeat", None),
     Operation("result"),
@@ -124,6 +126,7 @@ ROWS = (
     Operation("array", None, numbers=1),
     Operation("load", "rr"),
     Operation("store", "rrr"),
+    Operation("linear", "rrr"),  # y += W x: versions of y and x, and a leaf for W
     Operation("after", "rr"),  # the version, and a load that comes before what is done to it
     # arithmetic
     _arithmetic("add", "rr", operator.add, "{out} = fadd {T} {0}, {1}"),
