@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from compiler.test_cross_emission import KERNEL, REPEATS, TARGETS, symbols
+from compiler.test_cross_emission import KERNEL, POLICY, REPEATS, TARGETS, symbols
 from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
 from featherweight.compiler.llvm.support import emit_support
@@ -18,7 +18,7 @@ from featherweight.compiler.native import lock, target
 from featherweight.compiler.native.target import host
 from featherweight.compiler.runtime import code
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
-from featherweight.scalar import lookup
+from featherweight.scalar import dense, lookup, random, random_normal, tanh
 
 ROBOT = branching_robot()
 RNG = np.random.default_rng(2)
@@ -64,9 +64,15 @@ def test_parts_have_the_bits_of_the_whole(in_parts, tmp_path, monkeypatch):
 
 
 @links
-def test_loops_and_tables_in_parts(in_parts, monkeypatch):
+def test_loops_tables_and_support_functions_in_parts(in_parts, monkeypatch):
+    W = np.arange(100.0).reshape(50, 2) / 50
+
+    def everything(a, b):
+        layer = dense(W, [a, b], None, tanh)[:3]
+        return [*nested(a, b), lookup([1.0, 2.0], a), random(a, b), random_normal(a, b), *layer]
+
     def both():
-        new = kernel(lambda a, b: [*nested(a, b), lookup([1.0, 2.0], a)], 2, 5)
+        new = kernel(everything, 2, 10)
         return computed(new, [np.random.default_rng(0).uniform(0.1, 2.0, (20, 2))])
 
     parts = both()
@@ -86,7 +92,7 @@ def test_with_one_thread_there_is_one_part(in_parts):
 @pytest.mark.parametrize("name", [name for name in TARGETS if "windows" not in name])
 def test_parts_for_other_machines_define_what_they_need_of_each_other(name, n):
     machine = TARGETS[name]
-    for each in (KERNEL, REPEATS):
+    for each in (KERNEL, REPEATS, POLICY):
         parts = each.module(machine.width, machine).parts(n)
         assert len(parts) == n
         tables = [symbols(part) for part in machine.object_codes([emit_support(machine.width, machine), *parts])]

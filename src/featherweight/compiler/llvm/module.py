@@ -70,9 +70,8 @@ def emit_module(
     early = ("", range(0)) if loop or width == 1 else _early(plan, max(n for n, _ in out_blocks), lanes)
     places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
     functions, step = emit_steps(plan, lanes, *early)
-    common = (intrinsics(width, target), attributes(target), ALIAS_METADATA)
+    common = (intrinsics(width, target), attributes(target), ALIAS_METADATA, support_in_module(width, target))
     rest = (
-        support_in_module(width, target),
         f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
         "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
         step,
