@@ -15,7 +15,7 @@ import featherweight as fw
 from featherweight.constraints import Block, Constraint, Equality, JointLimit, Push
 from featherweight.contact import Impulse, Surface
 from featherweight.forces import Advance, ForceElement
-from featherweight.inputs import with_fields
+from featherweight.inputs import INPUT, with_fields
 from featherweight.spatial import Force, Matrix, Motion, Transform, Vector
 
 PENDULUM = fw.robots.pendulum()
@@ -170,8 +170,16 @@ def test_over_asks_for_as_many_numbers_with_scalars_as_without() -> None:
         def forces(self, at: Any, memory: Any) -> Push:
             return Push(joints={0: next(iter(self.values))})
 
-    with pytest.raises(fw.SimulationError, match="over: expected to be asked for as many numbers"):
+    @dataclass(frozen=True)
+    class Forgetful(Torque):
+        def over(self, numbers: Any) -> Any:
+            first = numbers.number(self.values[0])
+            return with_fields(self, values=(first, numbers.number(2.0) if first is INPUT else 2.0))
+
+    with pytest.raises(fw.SimulationError, match=r"over: expected to be asked for as many numbers .* got more"):
         torque(Lazy((1.0,)))
+    with pytest.raises(RuntimeError, match=r"over: expected to be asked for as many numbers .* got fewer"):
+        torque(Forgetful((1.0,)))
 
 
 def test_a_joint_whose_subspace_turns_must_say_how() -> None:
