@@ -79,7 +79,7 @@ class Assembly:
         self.X_tree = [Transform.identity()]
         self.inertias = [RigidInertia.zero()]
         self.frames = {"world": Frame("world", 0, Transform.identity(), "link")}
-        self.taken: dict[str, set[str]] = {"place": {"world"}, "joint": set(), "point": set()}  # names, by space
+        self.taken: dict[str, dict[str, None]] = {"place": {"world": None}, "joint": {}, "point": {}}  # names, by space
         self.points: list[ContactPoint] = []
         self._straight: dict[tuple[str, str], Matrix] = {}
         self.parts: list[Part] = []
@@ -287,7 +287,7 @@ class Assembly:
 
     def _add_name(self, frame: Frame, space: str) -> None:
         """A frame by its name; by "kind:name" if what comes first has the name as well: see `Model.frame`."""
-        self.taken[space].add(frame.name)
+        self.taken[space][frame.name] = None
         other = self.frames.get(frame.name)
         if other is not None and (other.name != frame.name or RANK[frame.kind] < RANK[other.kind]):
             del self.frames[frame.name]
