@@ -66,7 +66,7 @@ def find_meshes(description: Description, folders: Folders, report: Report) -> M
     paths: dict[str, str] = {}
     refused: set[str] = set()
     missing: dict[str, list[Shape]] = {}
-    known: dict[str, list[str]] = {}
+    known: dict[str, _Package] = {}
     seen: set[str] = set()
     _real_folder.cache_clear()
     _is_folder.cache_clear()
@@ -76,20 +76,19 @@ def find_meshes(description: Description, folders: Folders, report: Report) -> M
             continue
         seen.add(name)
         try:
-            package, places = _places(name, folders, known)
+            package, path = _located(name, folders, known)
         except ModelError as error:
             fix = "put it beside the file, or name its folder in roots"
             message = f"the mesh {short(name)!r} {error}"
             report.add("wrong", shape.line, shape.where, message, fix, kind="mesh-outside", taken="it is not shown")
             refused.add(name)
             continue
-        path = next((p for p in places if _is_folder(os.path.dirname(p)) and os.path.isfile(p)), None)
         if path is not None:
             paths[name] = path
-        elif places or folders.roots or packages.searched():
+        elif folders.roots or packages.searched():
             missing.setdefault(package, []).append(shape)
     for package, shapes in missing.items():
-        _note(package, shapes, not package or bool(known.get(package)), report)
+        _note(package, shapes, not package or bool(known[package].folders), report)
     return Meshes(paths, frozenset(refused))
 
 
@@ -109,10 +108,24 @@ def _note(package: str, shapes: Sequence[Shape], found: bool, report: Report) ->
     report.add("note", first.line, first.where, message, fix, kind=kind)
 
 
-def _places(name: str, folders: Folders, known: dict[str, list[str]]) -> tuple[str, list[str]]:
-    """The package that a name begins with, if any, and the real paths it may mean; ModelError if all are outside.
+@dataclass(frozen=True)
+class _Package:
+    """Folders that a package's name may mean, and all that its meshes may come from, links followed."""
 
-    `known` keeps the folders of packages.
+    folders: list[str]
+    allowed: tuple[str, ...]
+
+    @staticmethod
+    def named(name: str, folders: Folders) -> _Package:
+        given = [folder for root in folders.roots for folder in _packages(root, name)]
+        found = [*given, *packages.places_of(name, folders.parents)]
+        return _Package(found, (*folders.roots, *map(_real_folder, found)))
+
+
+def _located(name: str, folders: Folders, known: dict[str, _Package]) -> tuple[str, str | None]:
+    """The package that a name begins with, if any, and the file that is meant; ModelError if it can only be outside.
+
+    `known` keeps the packages of a description.
     """
     scheme = _SCHEME.match(name)
     kind = "" if scheme is None else scheme[1].lower()
@@ -125,19 +138,18 @@ def _places(name: str, folders: Folders, known: dict[str, list[str]]) -> tuple[s
             raise ModelError(OUTSIDE)
         _stays(inside)
         if package not in known:
-            given = [folder for root in folders.roots for folder in _packages(root, package)]
-            known[package] = [*given, *packages.places_of(package, folders.parents)]
-        allowed = (*folders.roots, *map(_real_folder, known[package]))
-        return package, _inside(allowed, [os.path.join(folder, inside) for folder in known[package]])
+            known[package] = _Package.named(package, folders)
+        meant = known[package]
+        return package, _first(meant.allowed, [os.path.join(folder, inside) for folder in meant.folders])
     windows = PureWindowsPath(rest)
     if kind == "file" or windows.drive or windows.root:  # PureWindowsPath knows the roots of all systems
         if not os.path.isabs(rest):
             raise ModelError(OUTSIDE)
-        return "", _inside(folders.roots, [rest], needed=True)
+        return "", _first(folders.roots, [rest])
     if not folders.roots:
         _stays(rest)
     begin = folders.roots if folders.beside is None else (folders.beside,)
-    return "", _inside(folders.roots, [os.path.join(folder, rest) for folder in begin])
+    return "", _first(folders.roots, [os.path.join(folder, rest) for folder in begin])
 
 
 def _packages(root: str, package: str) -> list[str]:
@@ -155,15 +167,20 @@ def _stays(path: str) -> None:
             raise ModelError(OUTSIDE)
 
 
-def _inside(allowed: Sequence[str], places: Sequence[str], needed: bool = False) -> list[str]:
-    """The real paths of those places that are in allowed folders; ModelError if there are places, but none inside."""
+def _first(allowed: Sequence[str], places: Sequence[str]) -> str | None:
+    """The real path of the first place that is a file in an allowed folder; ModelError if all places are outside."""
     if any(len(p) > MOST_CHARACTERS or p.count("/") + p.count("\\") >= FOLDERS for p in places):
-        return []
-    real = [_real(place) for place in places]
-    kept = [path for path in real if any(_below(root, path) for root in allowed)]
-    if not kept and (real or needed):
+        return None
+    outside = True
+    for place in places:
+        path = _real(place)
+        if any(_below(root, path) for root in allowed):
+            if _is_folder(os.path.dirname(path)) and os.path.isfile(path):
+                return path
+            outside = False
+    if places and outside:
         raise ModelError(OUTSIDE)
-    return kept
+    return None
 
 
 def _real(path: str) -> str:
