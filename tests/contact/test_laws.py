@@ -186,6 +186,26 @@ def test_the_longest_step_of_springs_follows_from_the_delassus_matrix() -> None:
         fw.rollout(robot, q[1], v[1], steps=1, dt=0.02, contact=springs)
 
 
+def test_the_longest_step_of_springs_knows_declared_parameters() -> None:
+    builder = fw.Builder("ball", parameters=("ball.mass",))
+    builder.add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(2.0, 0.1))
+    ball = builder.add_contact_point("low", parent="ball").build()
+    springs = fw.contact.SpringDamper(law="linear", stiffness=1e4, damping=50.0)
+    q = ball.neutral()
+
+    def longest(mass: float) -> float:
+        return 2.0 / (np.sqrt(1e4 / mass + (25.0 / mass) ** 2) + 25.0 / mass)
+
+    assert springs.stable_dt(ball, q) == pytest.approx(longest(2.0), rel=1e-12)
+    assert springs.stable_dt(ball, q, {"ball.mass": 0.5}) == pytest.approx(longest(0.5), rel=1e-12)
+    masses = np.array([[3.0, 0.7, 1.0]])
+    assert springs.stable_dt(ball, np.tile(q, (2, 1, 1)), {"ball.mass": masses}) == pytest.approx(
+        longest(0.7), rel=1e-12
+    )
+    with pytest.raises(ValueError, match="not declared"):
+        springs.stable_dt(ball, q, {"mass": 0.5})
+
+
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0, 5.0])
 def test_a_leaning_rod_converges_where_friction_feeds_back(mu: float) -> None:
     """Where μ |G_nt| > G_nn a full step along the normal is turned back by friction, for ever."""

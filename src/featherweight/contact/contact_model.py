@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+
+from numpy.typing import ArrayLike
 
 from featherweight.constraints import Constraint, JointLimit
 from featherweight.constraints.solve.solver import SolverOptions
@@ -81,5 +82,5 @@ class ContactModel:
     def _ground(self) -> Ground:
         return Ground(self.surfaces, self.friction, self.restitution)
 
-    def warn_if_stiff(self, model: Model, q: Any, dt: float) -> None:
+    def warn_if_stiff(self, model: Model, q: ArrayLike, dt: float) -> None:
         """Tell the user if steps of dt [s] from q are too long for this contact model."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import prod
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight import algorithms
-from featherweight.compiler.runtime.arguments import as_array
+from featherweight.compiler.runtime.arguments import as_array, batch_shape
 from featherweight.contact.contact_model import ContactModel
 from featherweight.contact.soft_contact import SoftContact
+from featherweight.dynamics.evaluate import parameter_values
 from featherweight.forces import ForceElement
 from featherweight.inputs import Numbers, with_fields
 from featherweight.model import Model
@@ -66,20 +69,20 @@ class SpringDamper(ContactModel):
     def elements(self) -> tuple[ForceElement, ...]:
         return (SoftContact(self._ground(), self.law, self.stiffness, self.damping),)
 
-    def stable_dt(self, model: Model, q: Any, parameters: Any = None) -> float:
+    def stable_dt(self, model: Model, q: ArrayLike, parameters: Mapping[str, ArrayLike] | None = None) -> float:
         """The longest step [s] for which semi-implicit steps near q are stable, with all points at a depth of 1 mm.
 
         Of a spring and damper on the smallest mass that a point moves: h < 2 / (ω √(1 + ζ²) + ω ζ). Deeper points of
-        "hertz" springs are stiffer.
+        "hertz" springs are stiffer. Of several q, or values of declared `parameters`, the worst counts.
         """
-        return self._stable_dt(_lightest(model, q))
+        return self._stable_dt(_lightest(model, q, parameters))
 
     def _stable_dt(self, lightest: float) -> float:
         r, slope = (math.sqrt(1e-3), 1.5) if self.law == "hertz" else (1.0, 1.0)  # -z r has the slope 1.5 r
         k, d = slope * self.stiffness * r * lightest, self.damping * r * lightest  # ω², 2 ζ ω
         return 4.0 / (d + math.sqrt(d * d + 4.0 * k))
 
-    def warn_if_stiff(self, model: Model, q: Any, dt: float) -> None:
+    def warn_if_stiff(self, model: Model, q: ArrayLike, dt: float) -> None:
         """Tell the user if the step is too long; for a robot that ran before, where it began then."""
         facts = model.cache.facts
         if _lightest not in facts:
@@ -93,17 +96,25 @@ class SpringDamper(ContactModel):
             )
 
 
-def _lightest(model: Model, q: Any) -> float:
+def _lightest(model: Model, q: ArrayLike, parameters: Mapping[str, ArrayLike] | None = None) -> float:
     """1/m [1/kg] of the smallest mass that any forces at the contact points move, at q or any row of it.
 
     On NumPy: it is asked once for a robot, and native code for it takes as long to compile as a step.
     """
-    rows = as_array("q", q, (model.nq,), "nq").reshape(-1, model.nq)
+    arrays = [as_array("q", q, (model.nq,), "nq"), *parameter_values(model, parameters)]
+    ranks = [1, *(len(parameter.shape) for parameter in model.parameters.values())]
+    batch = batch_shape(["q", *model.parameters], arrays, ranks)
+    columns = [  # of each array, its numbers as vectors over the batch
+        list(np.broadcast_to(x, (*batch, *x.shape[x.ndim - rank :])).reshape(prod(batch), -1).T)
+        for x, rank in zip(arrays, ranks, strict=True)
+    ]
+    given = dict(zip(model.parameters, columns[1:], strict=True))
     points = [(point.body, Vector(*point.position)) for point in model.contact_points]
+    tree = model.over(float, lambda: None, given) if given else model.over_floats
     with np.errstate(all="ignore"):  # what is not finite is told below
-        G = algorithms.delassus(model.over_floats, list(rows.T), points)
-    blocks = np.array([[np.broadcast_to(x, len(rows)) for x in row] for row in G])
-    if not (np.isfinite(rows).all() and np.isfinite(blocks).all()):
+        G = algorithms.delassus(tree, columns[0], points)
+    blocks = np.array([[np.broadcast_to(x, prod(batch)) for x in row] for row in G])
+    if not (np.isfinite(arrays[0]).all() and np.isfinite(blocks).all()):
         raise ValueError(
             f"contact: how {model.name!r} gives way to forces at its contact points is not finite at this q; q is too "
             f"large or not finite, or the mass matrix is singular there"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight.errors import ModelError
 from featherweight.model.placement import numbers_or_symbols, plain
@@ -27,7 +28,7 @@ class Inertia:
     com: tuple[float, float, float]
     moment_about_com: tuple[tuple[float, ...], ...]
 
-    def __init__(self, mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), moment_about_com: Any = 0.0) -> None:
+    def __init__(self, mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), moment_about_com: ArrayLike = 0.0) -> None:
         usual = _usual(mass, com, moment_about_com)
         if usual is not None:
             object.__setattr__(self, "mass", mass)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from featherweight.errors import ModelError
 from featherweight.model.symbols import check_symbols, is_symbolic
@@ -68,7 +69,7 @@ class Placement:
         *,
         rpy: Sequence[float] | None = None,
         quat: Sequence[float] | None = None,
-        rotation: Any = None,
+        rotation: ArrayLike | None = None,
     ) -> None:
         turned = (rpy is not None) + (quat is not None) + (rotation is not None)
         if turned > 1:

@@ -73,7 +73,7 @@ class Rotor:
     gear: float
     inertia: Inertia
     placement: Placement | None = None
-    axis: Any = None
+    axis: str | Sequence[float] | None = None
 
     def spin(self, what: str, joint: Joint) -> tuple[float, Vector]:
         """Moment of inertia J [kg m²] about the axis, and the axis in the rotor's frame."""
