@@ -381,12 +381,44 @@ with fw.threads(2):
 other.join()
 print(codes)
 """
+
+FORK_WHILE_BUILDING = """
+import os, signal, threading, time
+import numpy as np
+import featherweight as fw
+fw.forward_dynamics(fw.robots.pendulum(), [0.1], [0.2], [0.3])
+inside, end = threading.Event(), threading.Event()
+
+class Slow(fw.Inertia):  # a body whose inertia is just being computed
+    @property
+    def mass(self):
+        inside.set()
+        end.wait(20)
+        return 1.0
+
+slow = object.__new__(Slow)
+object.__setattr__(slow, "com", (0.0, 0.0, 0.0))
+object.__setattr__(slow, "moment_about_com", ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0)))
+other = threading.Thread(target=lambda: slow.rigid)
+other.start()
+inside.wait(20)
+child = os.fork()
+if child == 0:
+    signal.alarm(5)
+    fw.forward_dynamics(fw.robots.chain(2), np.zeros(2), np.zeros(2), np.zeros(2))
+    os._exit(0)
+codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])]
+end.set()
+other.join()
+print(codes)
+"""
 FORKS = {
     "idle": FORK,
     "busy": FORK_WHILE_BUSY,
     "compiling": FORK_WHILE_COMPILING,
     "in its first call": FORK_AT_FIRST,
     "tracing what is long": FORK_WHILE_TRACING,
+    "building a model": FORK_WHILE_BUILDING,
 }
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
 from math import prod
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
+
+from featherweight.cached import cached_property
 
 SHAPE = "featherweight.shape"
 Number = float | np.ndarray  # one for all robots, or an array with one for each robot of a batch

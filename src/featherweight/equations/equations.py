@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
 from sympy import Expr, Matrix, Symbol
 
+from featherweight.cached import cached_property
 from featherweight.equations.expressions import Evaluation, Substitution, column, gradient, solve_positive
 from featherweight.equations.mechanism import Mechanism
 from featherweight.equations.normal_form import short_fraction

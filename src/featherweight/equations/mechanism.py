@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import sympy
 from sympy import Expr, S, Symbol
 
+from featherweight.cached import cached_property
 from featherweight.dynamics.checks import checked_model
 from featherweight.equations.expressions import Rate, exact
 from featherweight.equations.normal_form import Ring, angles_in, independent

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 from featherweight import algorithms
+from featherweight.cached import cached_property
 from featherweight.model import Model, Tree
 from featherweight.spatial import Force, Motion, Transform, Vector
 

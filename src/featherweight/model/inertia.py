@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from featherweight.cached import cached_property
 from featherweight.errors import ModelError
 from featherweight.model.placement import numbers_or_symbols, plain
 from featherweight.model.symbols import is_symbolic
@@ -92,7 +93,7 @@ class Inertia:
         """Mass, centre of mass and moment, in one tuple."""
         return self.mass, self.com, self.moment_about_com
 
-    @functools.cached_property
+    @cached_property
     def rigid(self) -> RigidInertia:
         """As spatial inertia about the body's origin."""
         return RigidInertia.about_com(self.mass, Vector(*self.com), Symmetric.of(self.moment_about_com))

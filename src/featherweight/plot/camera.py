@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
+from featherweight.cached import cached_property
 from featherweight.visuals import DrawnShape, Frames, bounds
 
 AWAY = 2.6  # widths of a picture from the camera to what it looks at
@@ -44,7 +44,7 @@ class Camera:
         scale = size[0] / self.width * distance / np.maximum(local[..., 2], 1e-3 * distance)
         return np.stack([size[0] / 2 + scale * local[..., 0], size[1] / 2 - scale * local[..., 1]], axis=-1)
 
-    @functools.cached_property
+    @cached_property
     def axes(self) -> tuple[np.ndarray, float]:
         """Right, up and forward as columns; how far away the target is [m]."""
         forward = self.target - self.eye

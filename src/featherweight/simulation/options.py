@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from featherweight.cached import cached_property
 from featherweight.constraints import Constraint, JointLimit
 from featherweight.contact import ContactModel
 from featherweight.forces import ForceElement

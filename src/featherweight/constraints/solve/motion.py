@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.cached import cached_property
 from featherweight.model import Tree
 
 # (joints held: body -> where, velocities wanted there: degree of freedom -> number)
