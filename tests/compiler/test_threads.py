@@ -412,6 +412,30 @@ end.set()
 other.join()
 print(codes)
 """
+
+FORK_WHILE_LOGGING = """
+import os, signal, threading, time
+import featherweight
+import logging
+from featherweight.compiler.native.lock import compiling
+signal.alarm(20)
+held = threading.Event()
+
+def compiles():
+    with compiling:
+        held.set()
+        time.sleep(0.3)
+        logging.getLogger("of a new name")  # takes logging's lock, which it takes itself before a fork
+
+other = threading.Thread(target=compiles)
+other.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    os._exit(0)
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])])
+other.join()
+"""
 FORKS = {
     "idle": FORK,
     "busy": FORK_WHILE_BUSY,
@@ -419,6 +443,7 @@ FORKS = {
     "in its first call": FORK_AT_FIRST,
     "tracing what is long": FORK_WHILE_TRACING,
     "building a model": FORK_WHILE_BUILDING,
+    "logging what it compiles": FORK_WHILE_LOGGING,
 }
 
 

@@ -8,6 +8,7 @@ not be left half done is done where it does not look.
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import threading
 import time
@@ -105,6 +106,10 @@ def _before_fork() -> None:
     while _running:
         time.sleep(1e-3)
 
+
+# Who compiles may write to a log, so before a fork the compile lock is taken first and logging's own lock after it:
+# hooks run in the reverse order of their registration, and logging has registered its hook when it was imported.
+_imported_before = logging
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=compiling.release, after_in_child=compiling.release)
