@@ -56,6 +56,7 @@ def test_a_rotor_is_an_explicit_body(bodies: list[Body]) -> None:
     tolerance = 1e-11 * allowance(model, q)
     close(fw.forward_dynamics(model, q, v, a, f), fw.forward_dynamics(other, q, v, a, f_other), tolerance)
     close(fw.kinetic_energy(model, q, v), fw.kinetic_energy(other, q, v), 1e-11)
+    close(fw.momentum(model, q, v), fw.momentum(other, q, v), 1e-11)
     close(fw.gravity_force(model, q), fw.gravity_force(other, q), 1e-11)
     close(fw.coriolis_matrix(model, q, v), fw.coriolis_matrix(other, q, v), 1e-11)
     wrenches, others = fw.joint_wrenches(model, q, v, a, f), fw.joint_wrenches(other, q, v, a, f_other)

@@ -67,7 +67,7 @@ def coriolis_matrix(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> list[list
         S_dot[i] = [V[i].cross(s) + rate for s, rate in zip(S[i], rates, strict=True)]
         B[i] = _VelocityProduct.of(tree.I[i], V[i])
     for _, parent, joint in tree.outward():
-        if joint.spin is not None:  # a rotor's own part of B
+        if joint.spin is not None and parent > 0:  # a rotor's own part of B
             h = joint.spin.moment * (v[joint.v.start] * 0.5)
             B[parent] = B[parent]._replace(block=B[parent].block - Matrix.cross(h))
 

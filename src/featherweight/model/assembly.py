@@ -184,8 +184,7 @@ class Assembly:
             self.inertias[base.body] += rotor.inertia.rigid.seen_through(X)
             self.parts.append(Part(f"{joint.name}.rotor", base.body, X, rotor.inertia))
             rotor_inertia = rotor.gear**2 * J
-            if base.body > 0:  # the world does not turn
-                spin = X.E.transposed_times(axis) * (rotor.gear * J)
+            spin = X.E.transposed_times(axis) * (rotor.gear * J)
         nowhere = slice(0, 0)  # known when all joints are
         return JointInfo(
             joint.name, kind, len(self.names), nowhere, nowhere, limits, **numbers, rest=rests,
