@@ -11,7 +11,6 @@ import numpy as np
 from featherweight.control.checks import positive
 from featherweight.control.limbs import weight_of
 from featherweight.control.whole_body import Limb
-from featherweight.joints import Revolute
 from featherweight.model import Model
 from featherweight.model.pieces import JointInfo
 
@@ -75,10 +74,9 @@ def planar_leg(what: str, model: Model, limb: Limb) -> PlanarLeg:
     for body, joint in zip(bodies, joints, strict=True):
         place = place + R @ np.array(model.X_tree[body].r, dtype=float)
         R = R @ np.array(model.X_tree[body].E, dtype=float).T
-        axis = np.array(joint.kind.axis, dtype=float) if isinstance(joint.kind, Revolute) else np.zeros(3)
         rotations.append(R)
         places.append(place)
-        axes.append(R @ axis)
+        axes.append(R @ _hinge_axis(joint))
     across = [axis[1] for axis in axes[1:]]
     if min(map(abs, across)) < 1 - PARALLEL:
         raise ValueError(
@@ -118,6 +116,13 @@ def crouched_legs(
             )
         q[leg.hip.q], q[leg.knee.q] = inside[0]
     return q, height - hips
+
+
+def _hinge_axis(joint: JointInfo) -> np.ndarray:
+    """a of a joint with the subspace S = [a; 0], 0 of any other."""
+    S = joint.kind.subspace(joint.kind.neutral().tolist())
+    hinge = len(S) == 1 and not any(S[0].linear)
+    return np.array(S[0].angular, dtype=float) if hinge else np.zeros(3)
 
 
 def _usual_height(legs: Sequence[PlanarLeg], weight: float) -> float:
