@@ -61,8 +61,8 @@ def four_legs(what: str, model: Model, feet: Sequence[str] | None) -> tuple[Limb
     if len(names) != 4:
         raise ValueError(
             f"{what}: expected four feet at the ends of legs with {QUADRUPED_JOINTS} joints, found "
-            f"{', '.join(names) or 'none'} in {model.name!r}; name contact points with feet=(…), or, for points on feet"
-            " that have none, their links with load(…, contact=(…))"
+            f"{', '.join(names) or 'none'} in {model.name!r}; name contact points with feet=(…). Feet that are meshes "
+            "get some by load(…, contact=(…)) with the names of their links, on the command line by --feet"
         )
     limbs = tuple(leg(what, model, name, QUADRUPED_JOINTS, (name,)) for name in names)
     check_separate(what, limbs)
