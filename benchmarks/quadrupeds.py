@@ -76,11 +76,11 @@ def trot(model: fw.Model, ground: Any) -> dict[str, Any]:
     }
 
 
-def upright(run: fw.Trajectory, q: np.ndarray) -> np.ndarray:
-    """Which robots (…) never fell over, and end level and high above ground within ± HEIGHTS."""
+def upright(run: fw.Trajectory, q: np.ndarray, heights: float) -> np.ndarray:
+    """Which robots (…) never fell over, and end level and high, whatever of the ground's heights [m] is below them."""
     where = np.nan_to_num(run.q)
     level = 1 - 2 * (where[..., 3] ** 2 + where[..., 4] ** 2)
-    high = where[..., -1, 2] > 0.75 * q[2] - HEIGHTS
+    high = where[..., -1, 2] > 0.75 * q[2] - heights
     return (run.status == fw.Status.OK) & (level.min(axis=-1) > 0.5) & (level[..., -1] > 0.95) & high
 
 
@@ -95,18 +95,18 @@ def side_pushes(model: fw.Model, q: np.ndarray, means: dict[str, Any]) -> dict[s
     control = fw.control.pushed(control, model, model.names[1], force=force, start=times, duration=PUSH)
     contact = fw.contact.Impulse(tolerance=1e-5)
     run = fw.rollout(model, q, steps=7000, record_every=50, contact=contact, control=control, **means)
-    good = upright(run, q).all(axis=(0, 2))
+    good = upright(run, q, 0.0).all(axis=(0, 2))
     share = float(shares[np.cumprod(good).astype(bool)].max(initial=0.0))
     return {"share_of_weight": share, "newton": share * weight, "metre_per_second": share * 9.81 * PUSH}
 
 
-def different(model: fw.Model, q: np.ndarray, means: dict[str, Any]) -> dict[str, Any]:
-    """64 robots for 10 s: heights, heading, speed of 0.2 to 0.5 m/s, friction of 0.4 to 1, and a push of up to half of
-    the weight from anywhere at any moment, all at random."""
+def different(model: fw.Model, q: np.ndarray, means: dict[str, Any], heights: float, share: float) -> dict[str, Any]:
+    """64 robots for 10 s: heights, heading, speed of 0.2 to 0.5 m/s, friction of 0.4 to 1, and a push of up to a share
+    of the weight from anywhere at any moment, all at random."""
     weight, survived, failed = 9.81 * model.mass, 0, 0
     for seed in range(GROUNDS):
         rng, n = np.random.default_rng(seed), ROBOTS_ON_EACH
-        angle, size, yaw = rng.uniform(0, 2 * np.pi, n), rng.uniform(0, 0.5 * weight, n), rng.uniform(0, 2 * np.pi, n)
+        angle, size, yaw = rng.uniform(0, 2 * np.pi, n), rng.uniform(0, share * weight, n), rng.uniform(0, 2 * np.pi, n)
         begin = np.tile(q, (n, 1))
         begin[:, 5], begin[:, 6] = np.sin(yaw / 2), np.cos(yaw / 2)
         velocity = np.stack([rng.uniform(0.2, 0.5, n), 0 * yaw, 0 * yaw], axis=-1)
@@ -114,12 +114,15 @@ def different(model: fw.Model, q: np.ndarray, means: dict[str, Any]) -> dict[str
         control = fw.control.trot(model, begin, velocity=velocity, friction=0.4)
         times = rng.uniform(2.0, 6.0, n)
         control = fw.control.pushed(control, model, model.names[1], force=force, start=times, duration=PUSH)
-        contact = fw.contact.Impulse(ground=fw.scenes.rough_ground(roughness=HEIGHTS, seed=seed), tolerance=1e-5)
+        contact = fw.contact.Impulse(ground=fw.scenes.rough_ground(roughness=heights, seed=seed), tolerance=1e-5)
         given = {"ground.friction": rng.uniform(0.4, 1.0, n)}
         run = fw.rollout(
             model, begin, steps=10_000, record_every=50, contact=contact, control=control, parameters=given, **means
         )
-        survived, failed = survived + int(upright(run, q).sum()), failed + int((run.status != fw.Status.OK).sum())
+        survived, failed = (
+            survived + int(upright(run, q, heights).sum()),
+            failed + int((run.status != fw.Status.OK).sum()),
+        )
     robots = GROUNDS * ROBOTS_ON_EACH
     return {"robots": robots, "upright": survived, "share_upright": survived / robots, "failed_to_solve": failed}
 
@@ -139,7 +142,8 @@ def figures() -> dict[str, Any]:
             "forward 0.5 m/s": trot(model, None),
             f"forward 0.5 m/s over ± {1e2 * HEIGHTS:g} cm": trot(model, fw.scenes.rough_ground(roughness=HEIGHTS)),
             "side_push_0.2s": side_pushes(model, q, means),
-            "different": different(free, q, means),
+            "different, to ± 4 cm, 0.5 weights": different(free, q, means, 0.04, 0.5),
+            "different, to ± 8 cm, 1 weight": different(free, q, means, 0.08, 1.0),
         }
     return results
 
