@@ -96,7 +96,7 @@ soak: $(VENV)/.dev  ## 20 minutes of random calls with threads, forks and signal
 misuse: $(VENV)/.dev  ## bad vectors and a long chain: ours, Pinocchio and MuJoCo; counts in benchmarks/results/
 	$(BIN)/python benchmarks/misuse.py
 
-tables:  ## the newest measurements into the README and the page about reliability
+tables:  ## the newest measurements into the README, docs/benchmarks.md and the page about reliability
 	$(PYTHON) benchmarks/report.py
 
 format: $(VENV)/.dev

@@ -412,7 +412,7 @@ def main() -> None:
     path.write_text(json.dumps(result, indent=1) + "\n")
     print()
     print(report.tables(result))
-    print(f"\nraw data: {path.relative_to(HERE.parent)}; `make tables` puts it into the README")
+    print(f"\nraw data: {path.relative_to(HERE.parent)}; `make tables` puts it into the README and docs/benchmarks.md")
 
 
 if __name__ == "__main__":

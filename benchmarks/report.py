@@ -144,28 +144,48 @@ def tables(result: dict[str, Any]) -> str:
     )
 
 
-def write_readme(path: Path, result: dict[str, Any], source: str) -> None:
-    """Put the tables between the marks, with date, machine and how to repeat them."""
-    m = result["machine"]
-    head = (
-        f"Measured {result['date'][:10]} on {m['cpu']}, {m['lanes']} lanes, {m['cores']} cores; Python {m['python']}, "
-        f"NumPy {m['numpy']}, {m['llvm']}, Pinocchio {m['pinocchio']}, MuJoCo {m['mujoco']}. Repeat with `make bench`; "
-        f"raw data in `benchmarks/results/{source}`."
-    )
-    text = path.read_text()
-    before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
-    path.write_text(f"{before}\n{head}\n\n{tables(result)}\n{after}")
+def in_few_words(result: dict[str, Any]) -> str:
+    """Markdown: the table of the README."""
+    forward = [r for r in result["robots"] if r["function"] == "forward_dynamics"]
+    feet = next(r for r in result["contact"] if r["points"] == "feet")
+    rows = [
+        [f"`forward_dynamics`, {r['robot']}", f"{r['single_us']:.2f} us", f"{r['single_ratio']:.1f}×",
+         f"{r['batch_ns']:.0f} ns", f"{r['batch_ratio']:.0f}×", "Pinocchio"]
+        for r in forward
+    ]  # fmt: skip
+    rows.append(
+        ["a step of the Mini Cheetah on its feet", f"{feet['single_us']:.2f} us", f"{feet['single_ratio']:.1f}×",
+         f"{feet['batch_ns']:.0f} ns", f"{feet['batch_ratio']:.0f}×", "MuJoCo"]
+    )  # fmt: skip
+    return table(["", "one call", "ratio", "in a batch, per core", "ratio", "against"], rows)
+
+
+def write_between_marks(path: Path, text: str) -> None:
+    """Put generated text between the marks of a page."""
+    page = path.read_text(encoding="utf-8")
+    before, after = page[: page.index(BEGIN) + len(BEGIN)], page[page.index(END) :]
+    path.write_text(f"{before}\n{text}\n{after}", encoding="utf-8")
 
 
 def main() -> None:
-    """Write the newest measurements into the README, and into the page about reliability."""
+    """Write the newest measurements into the README, its chart, and the pages about speed and reliability."""
+    import chart
     import reliability
 
     here = Path(__file__).parent
     newest = max((here / "results").glob("*-dynamics.json"))
-    write_readme(here.parent / "README.md", json.loads(newest.read_text()), newest.name)
+    result = json.loads(newest.read_text(encoding="utf-8"))
+    m = result["machine"]
+    where = f"Measured {result['date'][:10]} on {m['cpu']}, {m['lanes']} lanes, {m['cores']} cores"
+    versions = (
+        f"Python {m['python']}, NumPy {m['numpy']}, {m['llvm']}, Pinocchio {m['pinocchio']}, MuJoCo {m['mujoco']}. "
+        f"Repeat with `make bench`; raw data in `benchmarks/results/{newest.name}`."
+    )
+    write_between_marks(here.parent / "README.md", f"{in_few_words(result)}\n\n{where}.")
+    write_between_marks(here.parent / "docs" / "benchmarks.md", f"{where}; {versions}\n\n{tables(result)}")
+    chart.write(here.parent / "docs" / "pictures" / "speed.svg", result)
     reliability.write()
-    print(f"README.md: tables from {newest.name}; {reliability.PAGE.name}: from the newest of each kind")
+    print(f"README.md, docs/benchmarks.md: from {newest.name}; {reliability.PAGE.name}: from the newest of each kind")
 
 
 if __name__ == "__main__":
