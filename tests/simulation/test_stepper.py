@@ -3,7 +3,9 @@
 import copy
 import os
 import pickle
+import sys
 import threading
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -517,3 +519,40 @@ def test_outputs_must_be_what_was_declared() -> None:
             fw.rollout(model, [0.1, 0.2], np.zeros(2), steps=1, dt=DT, control=own)
     with pytest.raises(ValueError, match="sees contact, and there is none"):
         fw.rollout(MODEL, MODEL.neutral(), np.zeros(7), steps=1, dt=DT, control=fw.compiled(swing, sees=("touching",)))
+
+
+@pytest.mark.parametrize("control", [None, COMPILED], ids=["none", "compiled"])
+@pytest.mark.parametrize("count", [1, 40])
+def test_steps_allocate_nothing(count: int, control: Any) -> None:
+    """Neither Python nor NumPy asks for memory, but for small objects of the moment; native code never does."""
+    sim = fw.Stepper(MODEL, count=count, dt=DT, contact=IMPULSES, control=control)
+    sim.view("q"), sim.view("p")
+    sim.step(3)
+    tracemalloc.start()
+    try:
+        for _ in range(3):
+            sim.step(2)
+        blocks = sys.getallocatedblocks()
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(200):
+            sim.step(2)
+        after, most = tracemalloc.get_traced_memory()
+        kept = sys.getallocatedblocks() - blocks
+    finally:
+        tracemalloc.stop()
+    assert most - before < 500
+    assert after - before < 100
+    assert kept < 10
+
+
+def test_a_trot_in_a_thousand_calls_ends_where_one_run_ends() -> None:
+    """At 0.3 m/s, with all that contact, solver and controller remember."""
+    scene = fw.scenes.trot(velocity=(0.3, 0.0, 0.0))
+    whole = fw.rollout(scene.model, scene.q, scene.v, steps=2000, record_every=2000, **scene.means)
+    sim = fw.Stepper(scene.model, scene.q, scene.v, **scene.means)
+    for _ in range(1000):
+        sim.step(2)
+    assert same(sim.q[0], whole.q[-1])
+    assert same(sim.v[0], whole.v[-1])
+    assert sim.q[0, 0] > 0.3
