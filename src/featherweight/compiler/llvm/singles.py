@@ -41,6 +41,18 @@ define i64 @run_between(ptr %places) #0 {
     )
 
 
+def _converted(name: str, lanes: int, at: str, conversion: str, types: tuple[str, str]) -> list[str]:
+    """So many numbers of a row, from column `at` on."""
+    source, target = (t if lanes == 1 else f"<{lanes} x {t}>" for t in types)
+    return [
+        f"%{name}f = getelementptr {types[0]}, ptr %from, i64 {at}",
+        f"%{name}t = getelementptr {types[1]}, ptr %to, i64 {at}",
+        f"%{name}x = load {source}, ptr %{name}f, align 4",
+        f"%{name}y = {conversion} {source} %{name}x to {target}",
+        f"store {target} %{name}y, ptr %{name}t, align 4",
+    ]
+
+
 def _copies(name: str, conversion: str, types: tuple[str, str]) -> str:
     """All copies of a table in one direction."""
     source, target = types
@@ -49,16 +61,6 @@ def _copies(name: str, conversion: str, types: tuple[str, str]) -> str:
     for j, word in enumerate(words):
         kind = "ptr" if j < 2 else "i64"
         fields += [f"%{word}p = getelementptr i64, ptr %copy, i64 {j}", f"%{word} = load {kind}, ptr %{word}p"]
-
-    def converted(number: str, lanes: int, at: str) -> list[str]:
-        wide, narrow = (t if lanes == 1 else f"<{lanes} x {t}>" for t in types)
-        return [
-            f"%{number}f = getelementptr {source}, ptr %from, i64 {at}",
-            f"%{number}t = getelementptr {target}, ptr %to, i64 {at}",
-            f"%{number}x = load {wide}, ptr %{number}f, align 4",
-            f"%{number}y = {conversion} {wide} %{number}x to {narrow}",
-            f"store {narrow} %{number}y, ptr %{number}t, align 4",
-        ]
 
     return f"""
 define void @{name}(ptr %table) #0 {{
@@ -86,14 +88,14 @@ many:
   %fits = icmp sle i64 %c1, %columns
   br i1 %fits, label %several, label %few
 several:
-  {join(converted("s", WIDTH, "%c"))}
+  {join(_converted("s", WIDTH, "%c", conversion, types))}
   br label %many
 few:
   %j = phi i64 [%c, %many], [%j1, %one]
   %left = icmp slt i64 %j, %columns
   br i1 %left, label %one, label %row_end
 one:
-  {join(converted("o", 1, "%j"))}
+  {join(_converted("o", 1, "%j", conversion, types))}
   %j1 = add i64 %j, 1
   br label %few
 row_end:
