@@ -8,6 +8,7 @@ not be left half done is done where it does not look.
 from __future__ import annotations
 
 import gc
+import logging  # noqa: F401 (before the end of this file, see there)
 import os
 import threading
 import time
@@ -106,5 +107,7 @@ def _before_fork() -> None:
         time.sleep(1e-3)
 
 
+# What is registered last is asked first: `logging`, which registers its own lock when it is imported, must come after
+# us, for who compiles may write to the log.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=compiling.release, after_in_child=compiling.release)
