@@ -1,4 +1,5 @@
-"""What a call of `Stepper.step` costs beyond its native time, and what it takes to be ready (`make stepper`)."""
+"""What a call of `Stepper.step` costs beyond its native time, what it takes to be ready, and the same robots with
+`mujoco.batch` (`make stepper`)."""
 
 from __future__ import annotations
 
@@ -6,16 +7,24 @@ import datetime
 import json
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import mujoco
+import mujoco.batch
 import numpy as np
 
 import featherweight as fw
 
-ROUNDS, DT = 30, 1e-3
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from contact import KP, KV, STANCE, TOLERANCE, stand
+from peers.mujoco_adapter import joint_order, to_mujoco
+
+ROUNDS, DT, STEPS, SETTLED = 30, 1e-3, 5, 64
+CONTROL = fw.compiled(stand)
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -56,21 +65,83 @@ def beyond_native(count: int) -> dict[str, float]:
     return {"call": call, "native": native, "beyond": call - native, "bytes a robot": float(sim.bytes_per_robot)}
 
 
+def against_mujoco(count: int, threads: int) -> dict[str, float]:
+    """Five steps of robots that stand on four feet with PD, in one call [us]: ours and theirs in turns. The same robot,
+    step and gains; each library's contact and solver as they come, but for our tolerance, which is finer. Wall time,
+    and CPU time of the process, which says more where others are at work."""
+    ours = fw.robots.mini_cheetah(rotors="armature", friction=0.0, points="feet")
+    theirs = to_mujoco(ours, ground=True, servo=(KP, KV))
+    theirs.opt.timestep = DT
+    q = ours.neutral()
+    q[2], q[7:] = 0.27, STANCE
+    rng = np.random.default_rng(0)
+    Q, V = np.tile(q, (SETTLED, 1)), 0.1 * rng.normal(size=(SETTLED, ours.nv))
+    Q[:, 7:] += 0.05 * rng.normal(size=(SETTLED, 12))
+    options: dict[str, Any] = {"dt": DT, "contact": fw.contact.Impulse(tolerance=TOLERANCE), "control": CONTROL}
+    few = fw.Stepper(ours, Q, V, **options)
+    few.step(500)
+    Q, V = np.resize(few.q, (count, ours.nq)), np.resize(few.v, (count, ours.nv))
+    with fw.threads(threads):
+        sim = fw.Stepper(ours, Q, V, **options)
+        peers = mujoco.batch.Batch(theirs, count, threads, persistent=True)
+        peers.qpos[:], peers.qvel[:] = fw.convert.to_mujoco(ours, Q, V, joint_order(ours))
+        peers.ctrl = STANCE
+        sim.step(50)
+        peers.step(nstep=50)
+        calls = max(1, 64 // count)
+        both = (lambda: sim.step(STEPS), lambda: peers.step(nstep=STEPS))
+        best = {clock: [np.inf, np.inf] for clock in ("", "CPU ")}
+        for _ in range(ROUNDS if count < 512 else 6):
+            for k, call in enumerate(both):
+                start, busy = time.perf_counter(), time.process_time()
+                for _ in range(calls):
+                    call()
+                taken = {"": time.perf_counter() - start, "CPU ": time.process_time() - busy}
+                for clock, seconds in taken.items():
+                    best[clock][k] = min(best[clock][k], 1e6 * seconds / calls)
+    row = {"feet down": float((sim.contact_force[:, :, 2] > 0).sum(axis=1).mean()), "failed": float(sim.status.any())}
+    for clock, (mine, other) in best.items():
+        row |= {f"{clock}ours": mine, f"{clock}mujoco": other, f"{clock}ratio": other / mine}
+    return row
+
+
 def loop_in_python(seconds: float = 5.0) -> dict[str, float]:
-    """Percentiles of the time that a step with a controller in Python takes in a loop of 1 kHz [us]."""
-    model, stand = standing()
-    sim = fw.Stepper(model, stand, dt=DT, contact=fw.contact.Impulse())
+    """Percentiles of the time that a step with a controller in Python takes in a loop of 1 kHz [us], and of the step in
+    it; and the same without waiting, when all is in the caches."""
+    model, stance = standing()
+    sim = fw.Stepper(model, stance, dt=DT, contact=fw.contact.Impulse())
     sim.step()
-    taken = []
-    begin = time.perf_counter()
-    for k in range(int(seconds / DT)):
-        while time.perf_counter() < begin + k * DT:
-            pass
-        start = time.perf_counter()
-        sim.tau[0, 6:] = 60 * (stand[7:] - sim.q[0, 7:]) - 2 * sim.v[0, 6:]
-        sim.step()
-        taken.append(time.perf_counter() - start)
-    return {f"p{p}": 1e6 * float(np.percentile(taken, p)) for p in (50, 99)}
+    q, v, tau = sim.q[0], sim.v[0], sim.tau[0]  # live views
+    found = {}
+    for name, period in (("", DT), (" hot", 0.0)):
+        sim.reset()
+        taken, steps = [], []
+        begin = time.perf_counter()
+        for k in range(int(seconds / DT)):
+            while time.perf_counter() < begin + k * period:
+                pass
+            start = time.perf_counter()
+            tau[6:] = 60 * (stance[7:] - q[7:]) - 2 * v[6:]
+            asked = time.perf_counter()
+            sim.step()
+            end = time.perf_counter()
+            taken.append(end - start)
+            steps.append(end - asked)
+        for what, times in (("", taken), (" step", steps)):
+            found |= {f"p{p}{what}{name}": 1e6 * float(np.percentile(times, p)) for p in (50, 99)}
+    return found
+
+
+def singles(count: int) -> dict[str, float]:
+    """Copies of q and v, by native code and by NumPy."""
+    model, q = standing()
+    sim = fw.Stepper(model, q, count=count, dt=DT)
+    views = sim.view("q"), sim.view("v")
+
+    def by_numpy() -> None:
+        views[0][...], views[1][...] = sim.q, sim.v
+
+    return {"native": best(sim._singles.write, 100), "NumPy": best(by_numpy, 100)}
 
 
 def main() -> None:
@@ -86,6 +157,7 @@ def main() -> None:
     tau, v = np.zeros((1, model.nv)), np.zeros(model.nv)
     record = {
         "machine": {"processor": platform.processor() or platform.machine(), "load": os.getloadavg()[0]},
+        "mujoco": mujoco.__version__,
         "one pendulum, a call [us]": best(pendulum.step, 2000),
         "one Mini Cheetah in contact, five steps [us]": best(lambda: one.step(5), 300),
         "beyond native [us]": {str(count): beyond_native(count) for count in (1, 64, 512, 4096)},
@@ -94,7 +166,16 @@ def main() -> None:
         "rollout of one robot and one step [us]": best(
             lambda: fw.rollout(model, q, v, steps=1, dt=DT, contact=impulses, tau=tau), 100
         ),
+        "with q[-1] of it [us]": best(
+            lambda: fw.rollout(model, q, v, steps=1, dt=DT, contact=impulses, tau=tau).q[-1], 100
+        ),
+        "views in single precision [us]": {str(count): singles(count) for count in (1, 4096)},
         "1 kHz in Python [us]": loop_in_python(),
+        "five steps, with mujoco.batch [us]": {
+            f"{count} robots, {threads} threads": against_mujoco(count, threads)
+            for threads in (1, 2)
+            for count in (1, 64, 512, 4096)
+        },
     }
     path = RESULTS / f"{datetime.date.today().isoformat()}-stepper.json"
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

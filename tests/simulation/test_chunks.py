@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
-from featherweight.simulation import running
+from featherweight.simulation import prepared, running
 from featherweight.simulation.run import Run
 
 MODEL = fw.robots.mini_cheetah()
@@ -48,8 +48,10 @@ def same(a: fw.Trajectory, b: fw.Trajectory, every: int = 1) -> None:
 
 @pytest.fixture
 def cut(monkeypatch):
-    """Set the lengths of chunks; gives the list of those that were run."""
+    """Set the lengths of chunks; gives the list of those that were run. Nothing is prepared, which has no chunks."""
     made: list[int] = []
+    monkeypatch.setattr(prepared, "MOST_NUMBERS", 0)
+    MODEL.cache.rollouts.clear()
     advance = Run.advance
     monkeypatch.setattr(Run, "advance", lambda self, samples: (made.append(samples), advance(self, samples))[1])
 

@@ -3,7 +3,9 @@
 import copy
 import os
 import pickle
+import sys
 import threading
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -338,6 +340,51 @@ def test_single_precision_copies_lead_and_follow() -> None:
         sim.view("t")
 
 
+@pytest.mark.parametrize("control", [None, push, COMPILED], ids=["none", "python", "compiled"])
+@pytest.mark.parametrize("count", [1, 5, 300])
+def test_single_precision_copies_are_those_of_numpy(count: int, control: Any) -> None:
+    """Of all views, also where rows are not in one piece, where threads step, and where some robots do."""
+    sim = fw.Stepper(MODEL, count=count, dt=DT, contact=IMPULSES, control=control)
+    sim.q[:, 2], sim.v[:, 4] = 0.3, np.linspace(-1.0, 1.0, count)
+    sim.q[0, 0] = 1e300  # too large for it: infinite
+    names = ["q", "v", "x", "contact_force"] + (["tau", "p"] if control else ["p"])
+    with np.errstate(over="ignore"):
+        views = {name: sim.view(name) for name in names}
+        for act in (lambda: sim.step(3), lambda: sim.step(2, ids=[count - 1]), lambda: sim.rollout(2), sim.reset):
+            act()
+            for name, view in views.items():
+                assert same(view, getattr(sim, name).astype(np.float32)), name
+                assert view.flags.c_contiguous
+            assert np.isinf(views["q"][0, 0]) or act == sim.reset
+
+
+def test_what_leads_in_single_precision_acts_exactly() -> None:
+    sim, other = (fw.Stepper(MODEL, count=9, dt=DT, control=COMPILED) for _ in range(2))
+    free, held = (fw.Stepper(MODEL, count=9, dt=DT) for _ in range(2))
+    given = np.random.default_rng(3).normal(size=(9, 8)).astype(np.float32)
+    sim.view("p")[...], free.view("tau")[...] = given[:, :1], given[:, 1:]
+    other.p[...], held.tau[...] = given[:, :1], given[:, 1:]
+    for a, b in ((sim, other), (free, held)):
+        a.step(4)
+        b.step(4)
+        a.step(2, ids=[1, 3])
+        b.step(2, ids=[1, 3])
+        assert same(a.state(), b.state())
+        assert same(a.rollout(3).q, b.rollout(3).q)
+
+
+def test_views_share_their_memory_by_the_array_protocols() -> None:
+    """What `torch.from_numpy` and other libraries stand on: the buffer, and DLPack."""
+    sim = small()
+    single = sim.view("q")
+    shared = [np.asarray(memoryview(single)), np.from_dlpack(single), np.from_dlpack(sim.q)]
+    address = single.__array_interface__["data"][0]
+    for _ in range(2):
+        sim.step(3)
+        assert all(same(other, view) for other, view in zip(shared, (single, single, sim.q), strict=True))
+    assert sim.view("q").__array_interface__["data"][0] == address
+
+
 def test_views_share_their_memory_with_torch() -> None:
     torch = pytest.importorskip("torch")
     sim = small()
@@ -472,3 +519,40 @@ def test_outputs_must_be_what_was_declared() -> None:
             fw.rollout(model, [0.1, 0.2], np.zeros(2), steps=1, dt=DT, control=own)
     with pytest.raises(ValueError, match="sees contact, and there is none"):
         fw.rollout(MODEL, MODEL.neutral(), np.zeros(7), steps=1, dt=DT, control=fw.compiled(swing, sees=("touching",)))
+
+
+@pytest.mark.parametrize("control", [None, COMPILED], ids=["none", "compiled"])
+@pytest.mark.parametrize("count", [1, 40])
+def test_steps_allocate_nothing(count: int, control: Any) -> None:
+    """Neither Python nor NumPy asks for memory, but for small objects of the moment; native code never does."""
+    sim = fw.Stepper(MODEL, count=count, dt=DT, contact=IMPULSES, control=control)
+    sim.view("q"), sim.view("p")
+    sim.step(3)
+    tracemalloc.start()
+    try:
+        for _ in range(3):
+            sim.step(2)
+        blocks = sys.getallocatedblocks()
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(200):
+            sim.step(2)
+        after, most = tracemalloc.get_traced_memory()
+        kept = sys.getallocatedblocks() - blocks
+    finally:
+        tracemalloc.stop()
+    assert most - before < 500
+    assert after - before < 100
+    assert kept < 10
+
+
+def test_a_trot_in_a_thousand_calls_ends_where_one_run_ends() -> None:
+    """At 0.3 m/s, with all that contact, solver and controller remember."""
+    scene = fw.scenes.trot(velocity=(0.3, 0.0, 0.0))
+    whole = fw.rollout(scene.model, scene.q, scene.v, steps=2000, record_every=2000, **scene.means)
+    sim = fw.Stepper(scene.model, scene.q, scene.v, **scene.means)
+    for _ in range(1000):
+        sim.step(2)
+    assert same(sim.q[0], whole.q[-1])
+    assert same(sim.v[0], whole.v[-1])
+    assert sim.q[0, 0] > 0.3

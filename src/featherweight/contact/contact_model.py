@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -81,6 +82,11 @@ class ContactModel:
 
     def _ground(self) -> Ground:
         return Ground(self.surfaces, self.friction, self.restitution)
+
+    def longest_step(self, model: Model, q: ArrayLike) -> float:
+        """The longest step [s] that is stable, of a robot that ran before from where it began then; infinite if any
+        is."""
+        return math.inf
 
     def warn_if_stiff(self, model: Model, q: ArrayLike, dt: float) -> None:
         """Tell the user if steps of dt [s] from q are too long for this contact model."""

@@ -82,12 +82,14 @@ class SpringDamper(ContactModel):
         k, d = slope * self.stiffness * r * lightest, self.damping * r * lightest  # ω², 2 ζ ω
         return 4.0 / (d + math.sqrt(d * d + 4.0 * k))
 
-    def warn_if_stiff(self, model: Model, q: ArrayLike, dt: float) -> None:
-        """Tell the user if the step is too long; for a robot that ran before, where it began then."""
+    def longest_step(self, model: Model, q: ArrayLike) -> float:
         facts = model.cache.facts
         if _lightest not in facts:
             facts[_lightest] = _lightest(model, q)
-        longest = self._stable_dt(facts[_lightest])
+        return self._stable_dt(facts[_lightest])
+
+    def warn_if_stiff(self, model: Model, q: Any, dt: float) -> None:
+        longest = self.longest_step(model, q)
         if dt > longest:
             warnings.warn(
                 f"contact: dt = {dt:g} s is too long for {self.law} springs of this stiffness and damping; stable "

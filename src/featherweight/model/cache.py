@@ -37,15 +37,17 @@ class ModelCache:
 
     `kernels`: compiled functions, by name and options, and compiled time loops.
     `entries`: native entry points of kernels, where public functions look for them (`dynamics.fast_path`).
+    `rollouts`: short rollouts that can be repeated, by their arguments (`simulation.prepared`).
     `facts`: results of functions of the model alone, by function (`once_per_model`).
     """
 
-    __slots__ = ("entries", "facts", "kernels")
+    __slots__ = ("entries", "facts", "kernels", "rollouts")
 
     def __init__(self) -> None:
         self.kernels = Kernels()
         self.entries: dict[Hashable, Any] = {}
         self.facts: dict[Hashable, Any] = {}
+        self.rollouts: dict[Hashable, Any] = {}
 
 
 def once_per_model(function: Callable[[Model], Value]) -> Callable[[Model], Value]:

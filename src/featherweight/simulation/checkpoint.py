@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from featherweight.endings import RUN, check_ending
 from featherweight.recording import Recording
 from featherweight.simulation.header import header_of
 from featherweight.simulation.python_run import PythonRun
@@ -25,7 +24,6 @@ class Checkpoint:
         self._written: int | None = None
         if path is None:
             return
-        check_ending("file", path, RUN)
         p = run.problem
         facts = {**FORMAT, "run": p.facts(), "model": p.model.name, **header_of(p.model, p.ground, p.parameters)}
         if os.path.exists(path):

@@ -6,8 +6,9 @@ import warnings
 
 import numpy as np
 
-from featherweight.constraints.joint_limit import limits_of, without_limits
+from featherweight.constraints.joint_limit import BEYOND, limits_of, without_limits
 from featherweight.model import Model
+from featherweight.model.cache import once_per_model
 
 FEW = 3  # joints that are named
 ALLOW = "to allow it, pass limits=False (--no-limits)"
@@ -18,6 +19,23 @@ def begins_beyond(model: Model, q: np.ndarray) -> np.ndarray:
     """Which of the configurations (count, nq) are beyond which limit, (count, limits)."""
     columns = [limit.is_beyond(q[:, limit.coordinate]) for limit in limits_of(model)]
     return np.stack(columns, axis=1) if columns else np.zeros((len(q), 0), dtype=bool)
+
+
+@once_per_model
+def _ends(model: Model) -> list[tuple[int, float, float]]:
+    """Coordinates, and how far each may be without a word."""
+    return [(x.coordinate, x.lower - BEYOND, x.upper + BEYOND) for x in limits_of(model)]
+
+
+def within(model: Model, q: np.ndarray) -> bool:
+    """Whether no configuration of (count, nq) is beyond a limit or NaN there: `begins_beyond`, in less time."""
+    if len(q) > FEW:
+        return all(bool(((low <= q[:, k]) & (q[:, k] <= high)).all()) for k, low, high in _ends(model))
+    for row in q.tolist():
+        for k, low, high in _ends(model):
+            if not low <= row[k] <= high:
+                return False
+    return True
 
 
 def warn_if_beyond(model: Model, q: np.ndarray, acts: bool) -> None:
@@ -56,5 +74,5 @@ def warn_if_passed(model: Model, q: np.ndarray, passed: np.ndarray, dt: float) -
         warnings.warn(
             f"{where}joint {limit.joint!r} is beyond its limits from {limit.lower:.6g} to {limit.upper:.6g} after step "
             f"{step}, t = {(step + 1) * dt:g} s: {WHERE}; {ALLOW}",
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from featherweight.compiler.runtime.singles import Singles
 from featherweight.model import Model
-from featherweight.simulation.single import SINGLES, Singles
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
+
+
+LEADING = ("tau", "p")  # what a learner decides
+SINGLES = ("q", "v", "x", "contact_force", *LEADING)
 
 
 class LiveViews:
@@ -164,13 +168,15 @@ class LiveViews:
         return sum(array.nbytes for array in arrays) // max(1, self._count)
 
     def view(self, name: str, dtype: DTypeLike = np.float32) -> np.ndarray:
-        """A copy of a view in single precision, (count, …), for learners: it is kept up to date by `step`.
+        """A copy of a view in single precision, (count, …), for learners; native code of `step` keeps it up to date.
 
         Of "q", "v", "x", "contact_force" it shows the state after each step, reset or load. What is written into that
-        of "tau" or "p" acts in the next step. `torch.from_numpy` shares its memory.
+        of "tau" or "p" acts in the next step; with a controller that of "tau" shows the forces. It is the same array
+        each time, in one piece: `torch.from_numpy` and `np.from_dlpack` share its memory.
         """
         if np.dtype(dtype) != np.float32:
             raise TypeError(f"dtype: expected float32, got {np.dtype(dtype)}; the views themselves are float64")
         if name not in SINGLES:
             raise ValueError(f"view: expected one of {', '.join(SINGLES)}, got {name!r}")
-        return self._singles.of(name, getattr(self, name))
+        view = getattr(self, name)
+        return self._singles.of(name, view, leads=name in LEADING and view.flags.writeable)

@@ -12,7 +12,7 @@ from featherweight.cached import cached_property
 from featherweight.constraints import Constraint, JointLimit
 from featherweight.contact import ContactModel
 from featherweight.forces import ForceElement
-from featherweight.identity import Identity, identity
+from featherweight.identity import Fields, Identity, identity
 from featherweight.inputs import Numbers
 from featherweight.integrators import Integrator
 from featherweight.model import Model
@@ -96,6 +96,11 @@ class StepOptions:
         parts = shape.integrator, shape.actuators, shape.contact, shape.forces, shape.constraints
         return identity(self.given, *parts, self.limits, self.watched, self.wrenches, traced, len(self.numbers))
 
+    @cached_property
+    def fields(self) -> Fields:
+        """Fields of the objects it is made of, to see whether they are still the same; without a controller's."""
+        return Fields((self.integrator, self.actuators, self.contact, *self.forces, *self.constraints))
+
     def records(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Shapes of what is recorded in a step, by name: forces; of contact, force, slip, depth, and (turns, residual)
         of the solver; of an integrator that solves equations, (iterations, residual); outputs of a controller."""
@@ -109,7 +114,7 @@ class StepOptions:
         }  # fmt: skip
 
 
-_recent: dict[tuple[Any, ...], StepOptions] = {}  # of objects that are all ours: they do not change
+_recent: dict[tuple[Any, ...], StepOptions] = {}  # of objects that are all ours
 
 
 def same_as_before(options: StepOptions) -> StepOptions:
@@ -118,13 +123,15 @@ def same_as_before(options: StepOptions) -> StepOptions:
         return options
     objects = (options.integrator, options.actuators, options.contact, *options.forces, *options.constraints)
     flags = options.given, options.limits, options.watched, options.wrenches, len(options.forces)
-    key = (*flags, *map(id, objects))  # which stay what they are as long as they are kept here
+    key = (*flags, *map(id, objects))  # which are in use as long as they are kept here
     known = _recent.get(key)
-    if known is None and options.identity.settled and not options.identity.foreign:
+    if known is not None and known.fields.unchanged():
+        return known
+    if options.fields.fixed and options.identity.settled and not options.identity.foreign:
         while len(_recent) >= MOST_RECENT:
             _recent.pop(next(iter(_recent)), None)
         _recent[key] = options
-    return options if known is None else known
+    return options
 
 
 def _over(thing: Any, kind: Any, numbers: Numbers) -> Any:

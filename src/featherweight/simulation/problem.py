@@ -57,6 +57,7 @@ class Problem:
     parameters: dict[str, np.ndarray]  # constants that were given, by name, (…, *shape)
     record: str = "first"  # which step of an interval is recorded: "first", "last", or the "mean" of all
     began: np.ndarray | None = None  # steps that each robot had made before, (count,)
+    options: StepOptions | None = None  # what moves it
 
     @property
     def count(self) -> int:
@@ -137,7 +138,7 @@ def problem(
         tuple(all_rows(name) for name in ("tau", "f_ext") if name in rows),
         tuple(constants), () if options.contact is None else options.contact.surfaces,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
-        record,
+        record, options=options,
     )  # fmt: skip
 
 
@@ -283,13 +284,19 @@ def seconds(name: str, meaning: str, value: Any) -> float:
     return time
 
 
+def damping_of(model: Model) -> np.ndarray:
+    """Damping [N m s/rad or N s/m] of each degree of freedom, shape (nv,)."""
+    damping = np.zeros(model.nv)
+    for joint in model.joints:
+        damping[joint.v] += joint.damping
+    return damping
+
+
 def _warn_if_stiff(model: Model, method: Integrator, dt: float, q: np.ndarray, parameters: Any) -> None:
     """Tell the user if the damping of a joint is too stiff for an explicit method."""
     if method.damping_limit == np.inf or not len(q) or parameters:
         return
-    damping = np.zeros(model.nv)
-    for joint in model.joints:
-        damping[joint.v] += joint.damping
+    damping = damping_of(model)
     if not damping.any():
         return
     try:

@@ -90,9 +90,13 @@ class Run:
 
     def _steps(self, steps: int, every: int, states: list[np.ndarray], records: list[np.ndarray]) -> None:
         """Steps from now on, into arrays."""
+        self.problem.loop.run(self.call(steps, every, states, records))
+
+    def call(self, steps: int, every: int, states: list[np.ndarray], records: list[np.ndarray]) -> Call:
+        """The call that makes steps from now on."""
         p = self.problem
         given = [forces[:, self.k : self.k + steps] for forces in p.given]
-        p.loop.run(Call(self.now, given, p.constants, states, records, steps, every, record=p.record))
+        return Call(self.now, given, p.constants, states, records, steps, every, record=p.record)
 
     def _sample(self, k: int, now: list[np.ndarray]) -> None:
         """Keep the state after k steps as the next sample. When all robots have failed it is what they will be then."""

@@ -12,6 +12,7 @@ from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
 from featherweight.dynamics.regularity import singular_at
+from featherweight.endings import RUN, check_ending
 from featherweight.errors import ConvergenceError, SimulationError
 from featherweight.forces import ForceElement
 from featherweight.integrators import Integrator
@@ -20,6 +21,7 @@ from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.checkpoint import Checkpoint
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.limits import warn_if_passed
+from featherweight.simulation.prepared import Request
 from featherweight.simulation.problem import MOST_STEPS, Control, Problem, problem, seconds
 from featherweight.simulation.progress import Progress
 from featherweight.simulation.python_run import run_of
@@ -87,15 +89,15 @@ def rollout(
 
     Returns: a `Trajectory` with batch axes first.
     """
-    step_arguments = {
+    moving = {
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    what = problem(model, q, v, steps, dt, record_every, parameters, tau, f_ext, record, step_arguments)
-    run = run_of(what)
-    drive(run, progress, file)
-    _warn(run)
-    return run.trajectory()
+    asked = Request(model, (q, v, tau, f_ext), (steps, dt, record_every, record), moving, (parameters, file, progress))
+    if (made := asked.again()) is None:
+        what = problem(model, q, v, steps, dt, record_every, parameters, tau, f_ext, record, moving)
+        made, _ = _run(asked, what, progress, file)
+    return made
 
 
 def simulate(
@@ -139,19 +141,20 @@ def simulate(
         A `Trajectory`.
     """
     steps, dt = _steps_in(duration, dt)
-    step_arguments = {
+    moving = {
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    what = problem(model, q, v, steps, dt, record_every, parameters, None, f_ext, record, step_arguments)
+    others = parameters, file, progress, watch
+    asked = Request(model, (q, v, None, f_ext), (steps, dt, record_every, record), moving, others)
+    if (made := asked.again()) is not None and made.q.ndim == 2:
+        return made
+    what = problem(model, q, v, steps, dt, record_every, parameters, None, f_ext, record, moving)
     if what.batch:
         raise ValueError(f"q, v: expected one state, got a batch {what.batch}; rollout takes batches")
-    run = run_of(what)
-    drive(run, progress, file, None if watch is None else Watcher(watch, what))
-    _warn(run)
-    trajectory = run.trajectory()
+    trajectory, run = _run(asked, what, progress, file, None if watch is None else Watcher(watch, what))
     status = Status(int(trajectory.status))
-    if status is not Status.OK:
+    if run is not None and status is not Status.OK:
         step, last = int(trajectory.failed_step), run.last_states()
         message = f"failed at step {step}, t = {step * dt:g} s: {_reason(what, last, status)}"
         failure = ConvergenceError if status is Status.NOT_CONVERGED else SimulationError
@@ -168,6 +171,18 @@ def _steps_in(duration: Any, dt: Any) -> tuple[int, float]:
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise ValueError(f"duration: expected a multiple of dt = {dt:g} s, got {duration!r}")
     return steps, dt
+
+
+def _run(
+    asked: Request, what: Problem, progress: bool, file: Any, watcher: Watcher | None = None
+) -> tuple[Trajectory, Run | None]:
+    """The trajectory, and the run that it was made by, if it is not one that can be repeated."""
+    if (made := asked.first(what, chunk_of)) is not None:
+        return made, None
+    run = run_of(what)
+    drive(run, progress, file, watcher, stopped=asked.stopped)
+    _warn(run)
+    return run.trajectory(), run
 
 
 def _warn(run: Run) -> None:
@@ -188,15 +203,28 @@ def chunk_of(loop: Loop, count: int) -> int:
     return max(1, int(FIRST_CHUNK / (loop.cost(count) * (count if count > 1 else 6))))
 
 
-def drive(run: Run, progress: bool, file: str | os.PathLike[str] | None, watcher: Watcher | None = None) -> None:
-    """Chunk after chunk of about a tenth of a second, until the end, Ctrl-C, or no robot is left."""
+def drive(
+    run: Run,
+    progress: bool,
+    file: str | os.PathLike[str] | None,
+    watcher: Watcher | None = None,
+    *,
+    stopped: bool = False,
+) -> None:
+    """Chunk after chunk of about a tenth of a second, until the end, Ctrl-C, or no robot is left. `stopped`: Ctrl-C has
+    come already."""
     what = run.problem
+    if file is not None:
+        check_ending("file", file, RUN)
+    bar = Progress(what.steps, what.dt, shown=progress)
     if not what.count:
         return
     chunk = chunk_of(what.loop, what.count)
     with Checkpoint(run, file) as keeper:
         try:
-            with Progress(what.steps, what.dt, shown=progress) as bar:
+            if stopped:
+                raise KeyboardInterrupt
+            with bar:
                 written = time.perf_counter()
                 while run.done < what.samples and not run.failed:
                     began = time.perf_counter()

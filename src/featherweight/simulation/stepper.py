@@ -10,6 +10,7 @@ import numpy as np
 
 from featherweight.compiler.runtime.arguments import as_array
 from featherweight.compiler.runtime.loop import Call, InPlace, Loop
+from featherweight.compiler.runtime.singles import Singles
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
 from featherweight.dynamics.checks import checked_model
@@ -35,7 +36,6 @@ from featherweight.simulation.problem import (
 )
 from featherweight.simulation.python_run import run_of
 from featherweight.simulation.running import chunk_of, drive
-from featherweight.simulation.single import Singles
 from featherweight.simulation.step import step_loop
 from featherweight.simulation.trajectory import Trajectory
 
@@ -146,13 +146,13 @@ class Stepper(LiveViews):
         if self._wrenches is not None:
             self._given.append(self._wrenches)
         carry = list(self._parts.values())
-        self._native = self._steps_on(carry, self._given, self._constants, self._records.values())
+        self._native = self._steps_on(carry, self._given, self._constants, self._records.values(), self._singles)
         self._chunk = chunk_of(self._loop, self._count)
 
-    def _steps_on(self, carry: Any, given: Any, constants: Any, records: Any) -> InPlace:
+    def _steps_on(self, carry: Any, given: Any, constants: Any, records: Any, singles: Any = None) -> InPlace:
         """Steps in place, with the same forces in each."""
         held = [np.broadcast_to(own, (len(own), MOST_STEPS, own.shape[2])) for own in given]
-        return InPlace(self._loop, Call(carry, held, constants, carry, list(records), 1, 1, record="last"))
+        return InPlace(self._loop, Call(carry, held, constants, carry, list(records), 1, 1, record="last"), singles)
 
     def _with_wrenches(self) -> np.ndarray:
         if self._wrenches is None:
@@ -174,15 +174,12 @@ class Stepper(LiveViews):
         """
         n = n if type(n) is int and n > 0 else whole_number("n", n)
         with self._alone:
-            self._singles.read()
-            if ids is None:
-                if self._control is None:
-                    self._steps(self._native, n)
-                else:
-                    self._with_python(n)
-            elif len(some := chosen(ids, self._count)):
-                self._some(n, some)
-            self._singles.write()
+            if ids is not None:
+                self._some(n, chosen(ids, self._count))
+            elif self._control is None:
+                self._steps(self._native, n)
+            else:
+                self._with_python(n)
 
     def _steps(self, native: InPlace, n: int) -> None:
         """In native code, up to a tenth of a second at a time."""
@@ -193,6 +190,9 @@ class Stepper(LiveViews):
 
     def _some(self, n: int, ids: np.ndarray) -> None:
         """Steps of some, on copies of their rows, which go back all at once."""
+        if not len(ids):
+            return
+        self._singles.read()
         rows = self._rows[ids]
         parts = [rows[:, columns] for columns in self._columns.values()]
         given = [own[ids] for own in self._given]
@@ -206,10 +206,10 @@ class Stepper(LiveViews):
                 clock = rows[:, self._columns["clock"]][:, 0]
                 given[0][:, 0] = self._asked(clock * self._dt, *parts[:2])
                 native.run(1)
-        self._rows[ids] = rows
+        self._rows[ids], self._together = rows, False
         for name, record in self._records.items():
             record[ids] = records[name]
-        self._together = False
+        self._singles.write()
 
     def _with_python(self, n: int) -> None:
         """Steps with a Python controller in between."""
@@ -273,9 +273,9 @@ class Stepper(LiveViews):
                             f"{name}: expected shape ({len(some)}, {size}) or ({size},), got {array.shape}"
                         ) from None
             carry = first_carry(model, self._loop, *new)  # type: ignore[arg-type]
-            self._put(np.concatenate(carry, axis=1), None if ids is None else some)
             for record in self._records.values():
                 record[some] = 0.0
+            self._put(np.concatenate(carry, axis=1), None if ids is None else some)
 
     def _put(self, rows: np.ndarray, ids: np.ndarray | None) -> None:
         """New rows, all at once."""

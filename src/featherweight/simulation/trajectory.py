@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,6 +52,31 @@ class Trajectory:
     parameters: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
     x: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
     outputs: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
+
+    @staticmethod
+    def later(model: Model, ground: tuple[Surface, ...], make: Callable[[str], Any]) -> Trajectory:
+        """A complete one, whose other fields are made when they are first asked for, by name."""
+        new = object.__new__(Trajectory)
+        new.__dict__.update(model=model, ground=ground, complete=True, _make=make)
+        return new
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A field that has not been made yet."""
+            make, own = self.__dict__.get("_make"), self.__dict__
+            if make is not None and name in FIELDS:
+                return own.setdefault(name, make(name))  # two threads get the same
+            if name in own:  # by now
+                return own[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All fields, which are made now if they have not been."""
+        for name in FIELDS:
+            getattr(self, name)
+        self.__dict__.pop("_make", None)
+        return dict(self.__dict__)
 
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J] of every state, shape (…, K+1); NaN where a lane had failed."""
@@ -137,6 +162,9 @@ class Trajectory:
         bad = int(np.count_nonzero(self.status))
         lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else ""
         return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1]:g} s>"
+
+
+FIELDS = {f.name: None for f in fields(Trajectory)}
 
 
 def _above(name: str) -> Any:

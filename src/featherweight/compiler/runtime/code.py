@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import logging
+import time
 import weakref
 from array import array
 from collections import deque
@@ -16,6 +18,7 @@ from featherweight.compiler.native import cache
 from featherweight.compiler.native.library import Library
 from featherweight.compiler.native.target import Target, host
 from featherweight.compiler.runtime.arguments import address_of
+from featherweight.compiler.runtime.feedback import told
 from featherweight.compiler.runtime.pool import Team, pool, thread_count
 from featherweight.compiler.runtime.shared import cache_key, support
 
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
     from featherweight.compiler.llvm.module import Module
     from featherweight.compiler.runtime.kernel import Kernel, Traced
 
+WORTH_A_WORD = 1.0  # [s] that compiling takes before it is logged
 PART = 300_000  # characters of IR that are worth a thread: LLVM takes about a tenth of a second for them
+
+_log = logging.getLogger("featherweight")
 
 Bound = tuple["MachineCode", "array[float]"]  # code, and the numbers it works on
 # run(call, workspace, taken, k, n) releases the interpreter lock
@@ -48,6 +54,18 @@ class MachineCode:
         return array("d", (*literals, *(table[k] for k in self.numbers)))
 
 
+class _Spare:
+    """A workspace for one call at a time, and the count of blocks that the call has taken."""
+
+    def __init__(self, workspace: np.ndarray) -> None:
+        self._taken = ctypes.c_int64()
+        self._keep, self._places = workspace, (address_of(workspace), ctypes.addressof(self._taken), 0, 1)
+
+    def run(self, code: Any, call: int) -> int:
+        self._taken.value = 0
+        return code(call, *self._places)
+
+
 _loaded: weakref.WeakValueDictionary[str, MachineCode] = weakref.WeakValueDictionary()
 _recent: deque[MachineCode] = deque(maxlen=32)  # kept for the next robot, though the last one is gone
 
@@ -70,7 +88,7 @@ class Code:
         self.library, self.run = self.machine.library, self.machine.run
         self.entry: Any = None
         self._teams: dict[int, Team] = {}
-        self._workspaces: list[np.ndarray] = []  # not in use: calls from several Python threads have one each
+        self._spare: list[_Spare] = []  # workspaces not in use: calls from several Python threads have one each
 
     def _read(self, known: str) -> Bound | None:
         """Code and numbers cached under a fingerprint; None if either is missing."""
@@ -83,10 +101,16 @@ class Code:
 
     def _trace(self, kernel: Kernel, known: str | None) -> Bound:
         """Code found, or compiled, by the structure of the trace."""
-        traced = kernel.traced()
-        machine = self._load(traced.structure)
-        if machine is None:
-            traced, machine = self._compile(kernel)
+        with told(kernel.name) as notice:
+            start = time.perf_counter()
+            traced = kernel.traced()
+            machine = self._load(traced.structure)
+            if machine is None:
+                traced, machine = self._compile(kernel)
+        seconds = time.perf_counter() - start
+        if seconds > WORTH_A_WORD and not self.from_cache:
+            level = logging.INFO if notice.shown else logging.WARNING
+            _log.log(level, "%s: compiled in %.1f s; the next process finds it in the cache", kernel.name, seconds)
         kernel.forget()
         numbers = machine.numbers_of(traced.table)
         if known:
@@ -156,11 +180,11 @@ class Code:
             bad = pool().run(team, call)
         if bad is None:  # one thread is enough, or the others are at work
             try:
-                ws = self._workspaces.pop()
+                spare = self._spare.pop()
             except IndexError:
-                ws = self.workspace()
-            bad = self.run(call, address_of(ws), ctypes.byref(ctypes.c_int64()), 0, 1)
-            self._workspaces.append(ws)
+                spare = _Spare(self.workspace())
+            bad = spare.run(self.run, call)
+            self._spare.append(spare)
         return bad > 0
 
     def run_many(self, call: int) -> bool | None:

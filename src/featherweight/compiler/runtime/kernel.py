@@ -7,8 +7,6 @@ state and for a pack when it is first called with a batch. Both give the same bi
 from __future__ import annotations
 
 import ctypes
-import logging
-import time
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,6 +28,7 @@ from featherweight.compiler.runtime.arguments import (
     first_not_finite,
 )
 from featherweight.compiler.runtime.code import Code
+from featherweight.compiler.runtime.feedback import told
 from featherweight.compiler.runtime.interpretation import interpreting
 from featherweight.compiler.runtime.memory import empty
 from featherweight.compiler.runtime.shared import entry_point
@@ -42,8 +41,6 @@ from featherweight.compiler.trace.number_array import NumberArray
 if TYPE_CHECKING:
     from featherweight.compiler.llvm.module import Module
     from featherweight.compiler.plan.place import Plan
-
-_log = logging.getLogger("featherweight")
 
 Scalars = list[Any]  # of each array its numbers in a list, or an array that is read by index
 Lift = Callable[[float], Any]
@@ -108,7 +105,8 @@ class Kernel:
         """The trace's structure and numbers, with the plan of that same trace."""
         with compiling:
             if self._plan is None:
-                self._plan = uncollected(self._make_plan)
+                with told(self.name):
+                    self._plan = uncollected(self._make_plan)
             self._written = None  # the plan has all of it
             return self._plan
 
@@ -166,13 +164,7 @@ class Kernel:
             with compiling:
                 code = self._code.get(width)
                 if code is None:
-                    start = time.perf_counter()
                     code = self._code[width] = uncollected(self._load, width)
-                    seconds = time.perf_counter() - start
-                    if seconds > 1.0 and not code.from_cache:
-                        _log.warning(
-                            "%s: compiled in %.1f s; the next process finds it in the cache", self.name, seconds
-                        )
         return code
 
     def _load(self, width: int) -> Code:

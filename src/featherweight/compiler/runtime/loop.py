@@ -19,6 +19,7 @@ from featherweight.compiler.runtime.arguments import address_of
 from featherweight.compiler.runtime.code import Code
 from featherweight.compiler.runtime.interpretation import interpreting
 from featherweight.compiler.runtime.kernel import Argument, Function, Kernel
+from featherweight.compiler.runtime.singles import Singles
 
 if TYPE_CHECKING:
     from featherweight.compiler.llvm.module import Module
@@ -191,16 +192,19 @@ def _from_sample(array: np.ndarray) -> int:
 
 
 class InPlace:
-    """Steps of a call whose states are its carry: as many as are wanted at a time."""
+    """Steps of a call whose states are its carry: as many as are wanted at a time, and copies of its arrays in single
+    precision before and after."""
 
-    def __init__(self, loop: Loop, call: Call) -> None:
+    def __init__(self, loop: Loop, call: Call, singles: Singles | None = None) -> None:
         self._loop, self._call = loop, call
+        self._singles = singles or Singles()
         self._code = code = loop.code(len(call.carry[0]))
         self._count = max(1, len(call.carry[0]))
         self._few = WORTH_A_THREAD // (code.cost * self._count)  # steps that one thread makes sooner than several
         self._workspace = code.workspace()
         self._taken = ctypes.c_int64()
         self._places = call.address, address_of(self._workspace), ctypes.addressof(self._taken), 0, 1
+        self._between = (ctypes.c_int64 * 6)(0, 0, code.library["run"], *self._places[:3])
         self._run, self._steps = code.run, 0
 
     def run(self, n: int) -> None:
@@ -209,9 +213,15 @@ class InPlace:
             self._call.set_steps(n, n)
             self._steps = n
         if interpreting() or n > self._few:
+            self._singles.read()
             self._loop.run(self._call)
+            self._singles.write()
+            return
+        self._taken.value = 0
+        if self._singles.places:
+            self._between[0], self._between[1] = self._singles.places
+            self._singles.run_between(self._between)
         else:
-            self._taken.value = 0
             self._run(*self._places)
 
 

@@ -1,0 +1,219 @@
+"""Short rollouts that are asked for again: everything but their numbers is ready.
+
+A step of one robot takes less time than the checks around it. So what a short rollout needs (its loop, constants,
+memory for inputs and results) stays with the model, under the arguments it was asked with: numbers and shapes by value,
+objects by themselves as long as their fields are the same. One like it copies its states and forces into that memory,
+runs, and takes a copy of the results. Whatever is unusual is handed back, to be run and explained in `running.py`: a
+robot that fails or begins beyond its limits, numbers that are not in plain arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from featherweight.compiler import interpreting
+from featherweight.compiler.runtime.arguments import address_of
+from featherweight.compiler.runtime.loop import Loop
+from featherweight.constraints.joint_limit import without_limits
+from featherweight.simulation.limits import within
+from featherweight.simulation.problem import Problem, damping_of
+from featherweight.simulation.run import Run
+from featherweight.simulation.trajectory import FIELDS, Trajectory
+
+MOST_NUMBERS = 8192  # of inputs and results: copies of more take longer than what is saved
+MOST_KEPT = 32  # prepared rollouts of a model
+FLOAT = np.dtype(float)
+
+
+class Request:
+    """What a rollout is asked for: the arrays q, v, tau, f_ext, or None; numbers that say how it is cut into steps and
+    samples; what moves the robot, by name; and others, None or False where nothing else is asked for."""
+
+    __slots__ = ("_arrays", "_key", "_model", "_moving", "stopped")
+
+    def __init__(
+        self, model: Any, arrays: Sequence[Any], numbers: Sequence[Any], moving: dict[str, Any], others: Sequence[Any]
+    ) -> None:
+        self._model, self._arrays, self._moving = model, arrays, moving
+        self._key: Any = None
+        self.stopped = False  # has Ctrl-C come?
+        if moving["control"] is not None or any(x is not None and x is not False for x in others) or interpreting():
+            return
+        key: list[Any] = [*numbers, *map(type, numbers)]
+        for x in arrays:
+            if x is None:
+                key.append(None)
+            elif type(x) is np.ndarray and x.dtype is FLOAT:
+                key.append(x.shape)
+            else:
+                return
+        for x in moving.values():
+            key.append(tuple(map(id, x)) if type(x) is tuple or type(x) is list else id(x))
+        self._key = tuple(key)
+
+    def again(self) -> Trajectory | None:
+        """The trajectory, if a rollout like this one was prepared and this is an ordinary one."""
+        if self._key is None:
+            return None
+        try:
+            known = self._model.cache.rollouts.get(self._key)
+        except (AttributeError, TypeError):  # bad arguments, which are named later
+            return None
+        if known is None:
+            return None
+        if known.unchanged():
+            return self._run(known)
+        self._model.cache.rollouts.pop(self._key, None)
+        return None
+
+    def first(self, problem: Problem, chunk_of: Callable[[Loop, int], int]) -> Trajectory | None:
+        """The same of the first of its kind, which is prepared now, if it is small and one chunk."""
+        kept = problem.model.cache.rollouts
+        if self._key is None or self._key in kept or not _repeatable(problem, self._moving):
+            return None
+        if problem.steps > chunk_of(problem.loop, problem.count):
+            return None
+        while len(kept) >= MOST_KEPT:
+            kept.pop(next(iter(kept)), None)
+        known = kept[self._key] = Prepared(problem, self._moving)
+        return self._run(known)
+
+    def _run(self, known: Prepared) -> Trajectory | None:
+        try:
+            return known.run(*self._arrays)
+        except KeyboardInterrupt:
+            self.stopped = True
+            return None
+
+
+def _repeatable(p: Problem, moving: dict[str, Any]) -> bool:
+    """Is it small, and do others like it differ in the numbers of their arrays alone?"""
+    options = p.options
+    if options is None or not p.count or (p.record == "mean" and p.every > 1):
+        return False
+    if not _says_nothing(p, moving["limits"]):
+        return False
+    for name, values in (("forces", options.forces), ("constraints", options.constraints)):
+        given = moving[name]
+        if type(given) not in (tuple, list) and (given,) != values:  # a collection that may change
+            return False
+    samples = sum(c.size for c in p.carry) * (p.samples + 1) + p.count * p.samples * sum(map(prod, p.records.values()))
+    if samples + sum(a.size for a in (*p.carry, *p.given)) > MOST_NUMBERS:
+        return False
+    return options.fields.fixed and options.identity.settled and not options.identity.foreign
+
+
+def _says_nothing(p: Problem, limits: bool) -> bool:
+    """Is there nothing to warn of but joints beyond their limits, wherever a run like it begins?"""
+    options: Any = p.options
+    if options.contact is not None and p.dt > options.contact.longest_step(p.model, p.carry[0][0]):
+        return False
+    if limits and without_limits(p.model):
+        return False
+    return options.integrator.damping_limit == np.inf or not damping_of(p.model).any()
+
+
+class Prepared:
+    """A problem that is run again with other states and forces."""
+
+    def __init__(self, problem: Problem, moving: dict[str, Any]) -> None:
+        options: Any = problem.options
+        self._problem, self._kept = problem, moving  # all objects whose ids are in the key
+        self.unchanged = options.fields.unchanged
+        self._limited = options.limits or options.watched
+        self._code = problem.loop.code(problem.count)
+        self._model, self._count, self._steps = problem.model, problem.count, problem.steps
+        self._free = [_Memory(problem)]  # not in use: calls from several threads have one each
+        self._fields = _fields_of(self._free[0])
+
+    def run(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray | None, f_ext: np.ndarray | None) -> Trajectory | None:
+        """The rollout from these states with these forces; None if it is not an ordinary one."""
+        try:
+            memory = self._free.pop()
+        except IndexError:
+            memory = _Memory(self._problem)
+        memory.q[...], memory.v[...] = q, v
+        if tau is not None:
+            memory.tau[...] = tau
+        if f_ext is not None:
+            memory.f_ext[...] = f_ext
+        results = None
+        if not self._limited or within(self._model, memory.first):
+            self._code.run_rows(memory.address, self._count, self._steps)
+            if memory.good():
+                results = memory.results.copy()
+        self._free.append(memory)
+        if results is None:
+            return None
+        return Trajectory.later(self._model, self._problem.ground, partial(self._field, results))
+
+    def _field(self, results: np.ndarray, name: str) -> Any:
+        """A field of the trajectory that these results are."""
+        place = self._fields[name]
+        if type(place) is tuple:
+            start, stop, shape = place
+            return results[start:stop].reshape(shape)
+        return place.copy()
+
+
+class _Memory:
+    """Inputs of a call, and its results in one piece, for one run at a time."""
+
+    tau: np.ndarray
+    f_ext: np.ndarray
+
+    def __init__(self, problem: Problem) -> None:
+        carry, given = tuple(map(np.array, problem.carry)), tuple(map(np.array, problem.given))
+        self._run = run = Run(replace(problem, carry=carry, given=given))
+        p, names = run.problem, [a.name for a in problem.loop.carry]
+        self.first = carry[0]
+        self.q, self.v = (c.reshape(*p.batch, c.shape[1]) for c in carry[:2])
+        forces = iter(given)
+        if p.options is not None and p.options.given:
+            self.tau = next(forces).reshape(*p.batch, p.steps, p.model.nv)
+        if p.options is not None and p.options.wrenches:
+            self.f_ext = next(forces).reshape(*p.batch, p.steps, p.model.nb + 1, 6)
+        shapes = [a.shape for a in (*run.history, *carry[run.kept :], *run.records.values())]
+        ends = np.cumsum([0, *map(prod, shapes)]).tolist()
+        self.results = np.zeros(ends[-1])
+        parts = [self.results[ends[k] : ends[k + 1]].reshape(shape) for k, shape in enumerate(shapes)]
+        states, records = parts[: len(carry)], parts[len(carry) :]
+        run.history, run.records = states[: run.kept], dict(zip(run.records, records, strict=True))
+        run.now = list(carry)
+        self._call = run.call(p.steps, p.every, states, records)
+        self.address = self._call.address
+        self._states, self._alone = states, p.count == 1
+        self._clock = states[names.index("clock")]
+        self._passed = states[names.index("passed")] if "passed" in names else None
+
+    def good(self) -> bool:
+        """Has no robot failed, nor passed a limit that does not act?"""
+        failed = self._clock.item(1) if self._alone else self._clock[:, 1].any()
+        return not failed and (self._passed is None or not (self._passed[:, 0] >= 0).any())
+
+    def trajectory(self) -> Trajectory:
+        """What the results are, where no robot has failed."""
+        run, p = self._run, self._run.problem
+        self._clock[:, 1:] = 0.0, -1.0
+        run.k, run.done = p.steps, p.samples
+        run.now = [*(states[:, -1] for states in run.history), *self._states[run.kept :]]
+        return run.trajectory()
+
+
+def _fields_of(memory: _Memory) -> dict[str, Any]:
+    """Fields of a trajectory by name: where they begin and end in the results, and their shapes; what is the same for
+    all of them as it is."""
+    whole, start = memory.trajectory(), address_of(memory.results)
+    fields: dict[str, Any] = {}
+    for name in FIELDS:
+        value = fields[name] = getattr(whole, name)
+        if isinstance(value, np.ndarray) and np.shares_memory(value, memory.results):
+            first = (address_of(value) - start) // FLOAT.itemsize
+            fields[name] = first, first + value.size, value.shape
+    return fields
