@@ -88,7 +88,7 @@ class SpringDamper(ContactModel):
             facts[_lightest] = _lightest(model, q)
         return self._stable_dt(facts[_lightest])
 
-    def warn_if_stiff(self, model: Model, q: Any, dt: float) -> None:
+    def warn_if_stiff(self, model: Model, q: ArrayLike, dt: float) -> None:
         longest = self.longest_step(model, q)
         if dt > longest:
             warnings.warn(
