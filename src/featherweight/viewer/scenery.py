@@ -42,9 +42,9 @@ def add_light(scene: Any) -> None:
     )
 
 
-def add_camera(server: Any, place: np.ndarray, look_at: np.ndarray, units: float) -> None:
-    """At a place [m], looking at another."""
-    camera, distance = server.initial_camera, units * float(np.linalg.norm(place - look_at))
+def add_camera(server: Any, place: np.ndarray, look_at: np.ndarray, way: float, units: float) -> None:
+    """At a place [m], looking at another, and far enough for robots that go a way [m]."""
+    camera, distance = server.initial_camera, units * (way + float(np.linalg.norm(place - look_at)))
     camera.position, camera.look_at = units * place, units * look_at
     camera.near, camera.far = NEAREST, max(camera.far, 25 * distance)
 
@@ -69,10 +69,15 @@ def chessboard(ground: Terrain) -> tuple[Mesh, np.ndarray]:
     return Mesh.joined(list(fields)).moved(*ground.plane), np.concatenate(colors)  # type: ignore[misc]
 
 
+def tile(least: float) -> float:
+    """An edge of at least that length [m]: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(least))
+    return float(f"{power * next(step for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9)):.12g}")
+
+
 def _tiles(size: float) -> tuple[Mesh, Mesh]:
-    """A square as a chessboard: its white and its black fields, 1, 2 or 5 times a power of ten wide."""
-    power = 10.0 ** np.floor(np.log10(size / TILES))
-    cell = power * next(step for step in (1, 2, 5, 10) if step * power * TILES >= size)
+    """A square as a chessboard: its white and its black fields."""
+    cell = tile(size / TILES)
     n = int(np.ceil(size / 2 / cell))
     fields: tuple[list[Mesh], list[Mesh]] = ([], [])
     corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])

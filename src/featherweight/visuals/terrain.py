@@ -26,6 +26,7 @@ class Terrain:
     color: Color
     plane: tuple[np.ndarray, np.ndarray] | None = None  # rotation and position
     size: float = 0.0  # of a plane's square
+    kind: type = Plane  # of surface
 
 
 def terrain_of(surfaces: Sequence[Surface], center: np.ndarray, size: float) -> list[Terrain]:
@@ -51,10 +52,10 @@ def _ground(surface: Any, center: np.ndarray, size: float) -> Terrain:
     if isinstance(surface, Box):
         place = surface.placement
         rotation = np.array(place.rotation, dtype=float)
-        return Terrain(box(tuple(surface.size)).moved(rotation, np.array(place.position)), THINGS)
+        return Terrain(box(tuple(surface.size)).moved(rotation, np.array(place.position)), THINGS, kind=Box)
     if isinstance(surface, Sphere):
-        return Terrain(ball(surface.radius, 32).moved(np.eye(3), np.array(surface.center)), THINGS)
-    return Terrain(_field(surface), GROUND)
+        return Terrain(ball(surface.radius, 32).moved(np.eye(3), np.array(surface.center)), THINGS, kind=Sphere)
+    return Terrain(_field(surface), GROUND, kind=Heightfield)
 
 
 def _field(field: Heightfield) -> Mesh:
