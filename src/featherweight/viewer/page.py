@@ -34,7 +34,7 @@ RATE = 60.0  # frames a second
 FINEST = 5.0  # times as many in slow motion, at most
 ASSETS = Path(__file__).with_name("assets")
 SCRIPTS = ("scene.js", "painter.js", "camera.js", "player.js")
-REACH = 3.0  # from the middle to where the ground has faded away, in sizes of what is seen
+REACH = 2.5  # from the middle to where the ground has faded away, in sizes of what is seen
 BEHIND = 0.15  # robots' sizes from a mechanism in a plane to the wall behind it
 
 
@@ -117,6 +117,7 @@ def _scene(layout: Layout, numbers: PackedArrays) -> dict[str, Any]:
         "shaft": (cylinder(1.0, 1.0).moved(np.eye(3), to_bottom), FORCE),
         "head": (cone(1.0, 1.0).moved(np.eye(3), to_bottom), FORCE),
         "ball": (ball(DOT * size), COM),
+        "round": (ball(1.0), COM),
         "disc": (cylinder(DOT * size, 0.002 * size), COM),
     }
     return {

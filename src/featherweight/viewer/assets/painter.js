@@ -31,6 +31,7 @@ const THEMES = {
   light: { sky: [0.933, 0.945, 0.957], tint: [1, 1, 1], shadow: 0.26 },
   dark: { sky: [0.082, 0.094, 0.114], tint: [0.25, 0.26, 0.28], shadow: 0.55 },
 };
+const MANY = 900; // corners of triangles: without a GPU, parts with more have shadows like balls
 const STILL = [1, 0, 0, 0, 1, 0, 0, 0, 1];
 
 function context() {
@@ -40,7 +41,7 @@ function context() {
   const gpu = !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(drawnBy);
   const gl = canvas.getContext("webgl2", { alpha: false, antialias: gpu, stencil: true }); // smooth edges take long without one
   if (!gl) throw new Error("This page needs WebGL 2, which this browser does not have or has switched off.");
-  return gl;
+  return [gl, gpu];
 }
 
 function programOf(gl, ...texts) {
@@ -88,7 +89,16 @@ function ribbon(gl, { places, pressed }) { // of a trail: two triangles from eac
     new Uint32Array(faces));
 }
 
-function painter(gl, scene) {
+function boxOf(vertices) { // as the pose of a ball of radius 1 that fills it, a little larger
+  const ends = [0, 1, 2].map((k) => {
+    let low = Infinity, high = -Infinity;
+    for (let i = k; i < vertices.length; i += 3) [low, high] = [Math.min(low, vertices[i]), Math.max(high, vertices[i])];
+    return [low, high];
+  });
+  return { half: ends.map(([low, high]) => 0.56 * (high - low)), middle: ends.map(([low, high]) => (low + high) / 2) };
+}
+
+function painter([gl, gpu], scene) {
   const [solids, at] = programOf(gl, VERTEX, FRAGMENT), [ribbons, ribbonAt] = programOf(gl, RIBBON_VERTEX, RIBBON_FRAGMENT);
   const lamp = unit(scene.lamp);
   gl.useProgram(solids);
@@ -109,6 +119,7 @@ function painter(gl, scene) {
   const fields = scene.fields.map(solid), things = scene.things.map(solid), signs = {};
   for (const name in scene.signs) signs[name] = solid(scene.signs[name]);
   const robots = scene.robots.map((robot) => ({ ...robot, draw: robot.parts.map(solid),
+    boxes: robot.parts.map((part) => (!gpu && part.faces.length > MANY ? boxOf(part.vertices) : null)),
     ribbons: robot.trails.map((trail) => ribbon(gl, trail)) }));
 
   const arrow = (tail, tip) => {
@@ -119,11 +130,14 @@ function painter(gl, scene) {
     signs.shaft([...scaled(x, wide / 2.5), ...scaled(y, wide / 2.5), ...scaled(z, length - head), ...tail]);
     signs.head([...scaled(x, wide), ...scaled(y, wide), ...scaled(z, head), ...neck]);
   };
-  const drawRobot = (robot, frame) => {
+  const drawRobot = (robot, frame, simply = false) => {
     const bodies = robot.poses.length / robot.t.length / 12;
     robot.parts.forEach((part, k) => {
-      const first = 12 * (frame * bodies + part.body);
-      robot.draw[k](robot.poses.subarray(first, first + 12));
+      const first = 12 * (frame * bodies + part.body), pose = robot.poses.subarray(first, first + 12), box = robot.boxes[k];
+      if (!simply || !box) return robot.draw[k](pose);
+      const columns = [0, 1, 2, 3].map((column) => row3(pose, column)), { half, middle } = box;
+      const place = middle.reduce((sum, x, k) => plus(sum, columns[k], x), columns[3]);
+      signs.round([...half.flatMap((x, k) => scaled(columns[k], x)), ...place]);
     });
   };
   const shadows = (plane, strength, who) => { // laid on a plane, each dot darkened once
@@ -177,12 +191,12 @@ function painter(gl, scene) {
     gl.uniform4f(at.fade, 0, 0, 0, 0);
     for (const field of fields) field([...STILL, 0, 0, 0]);
     for (const board of boards) if (dot([...eye, 1], board.plane) > 0) shadows(board.plane, shadow * board.shadow, () => {
-      robots.forEach((robot, k) => drawRobot(robot, frames[k]));
+      robots.forEach((robot, k) => drawRobot(robot, frames[k], true));
       for (const thing of things) thing([...STILL, 0, 0, 0]);
     });
     if (fields.length) robots.forEach((robot, k) => {
       gl.disable(gl.DEPTH_TEST);
-      shadows([0, 0, 1, -robot.below[3 * frames[k] + 2]], shadow, () => drawRobot(robot, frames[k]));
+      shadows([0, 0, 1, -robot.below[3 * frames[k] + 2]], shadow, () => drawRobot(robot, frames[k], true));
       gl.enable(gl.DEPTH_TEST);
     });
     gl.uniform3f(at.tint, 1, 1, 1);
