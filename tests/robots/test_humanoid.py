@@ -311,7 +311,7 @@ def drawn(robot: fw.Model, q: np.ndarray) -> dict[str, np.ndarray]:
 
 @BOTH
 def test_it_looks_like_a_person(robot: fw.Model) -> None:
-    """Every segment is drawn, from the soles to the top; alike on both sides; the head is one piece that looks ahead."""
+    """Every segment is drawn, from the soles to the top; alike on both sides; the head is one, and looks ahead."""
     parts = drawn(robot, standing(robot))
     limbs = ("thigh", "shank", "foot", "upper_arm", "forearm", "hand")
     assert set(parts) == {"pelvis", "abdomen", "chest", "head", *(f"{s}_{x}" for s in ("left", "right") for x in limbs)}

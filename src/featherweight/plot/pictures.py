@@ -14,7 +14,7 @@ from featherweight.model import Model
 from featherweight.plot.camera import Camera, camera_for
 from featherweight.plot.painter import Painter
 from featherweight.simulation import Trajectory
-from featherweight.visuals import Frames, motion_of, shapes_of, terrain_of
+from featherweight.visuals import Frames, motion_of, shapes_of, terrain_of, trails_of, viewpoint_of
 from featherweight.visuals.motion import frames_of
 from featherweight.visuals.terrain import Terrain
 
@@ -48,7 +48,7 @@ def still(
     state = np.asarray(model.neutral() if q is None else q, dtype=float)
     motion = frames_of(model, np.zeros(1), state[None])
     shapes = shapes_of(model)
-    camera = camera or camera_for(motion, shapes, size[0] / size[1])
+    camera = camera or camera_for([viewpoint_of(motion, shapes)], size[0] / size[1])
     image = Painter(shapes, _terrain(ground, camera), camera, size).paint(motion, 0)
     if path is not None:
         image.save(path)
@@ -65,6 +65,8 @@ def movie(
     labels: Sequence[str] = (),
     camera: Camera | None = None,
     forces: bool = True,
+    follow: bool | None = None,
+    trails: Sequence[str] = (),
 ) -> None:
     """A GIF of one trajectory, or of several side by side from the same place.
 
@@ -76,8 +78,12 @@ def movie(
         speed: 1 is real time, 0.3 is slow motion.
         size: width and height of each in pixels.
         labels: what to write above each.
-        camera: from where; chosen for the first if not given.
+        camera: from where; chosen so that all are seen if not given.
         forces: draw contact forces as arrows.
+        follow: does the camera go along with the robot? If not given, with floating robots that travel, unless a
+            camera is given.
+        trails: names of contact points, links or frames whose ways are drawn; where a contact point presses on the
+            ground, in another colour.
     """
     check_ending("path", path, ("", ".gif"))
     if not 0 < speed < np.inf:
@@ -92,7 +98,10 @@ def movie(
         raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
     motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     shapes = [shapes_of(motion.model) for motion in motions]
-    camera = camera or camera_for(motions[0], shapes[0], size[0] / size[1])
+    follow = False if follow is None and camera is not None else follow
+    views = [viewpoint_of(motion, own, follow) for motion, own in zip(motions, shapes, strict=True)]
+    ways = [trails_of(motion, trails) for motion in motions]
+    camera = camera or camera_for(views, size[0] / size[1])
     painters = [
         Painter(own, _terrain(one.ground, camera), camera, size) for one, own in zip(several, shapes, strict=True)
     ]
@@ -107,7 +116,14 @@ def movie(
             pictures.append(pictures[-1])
             continue
         row = [
-            painter.paint(m, frame, newtons=newtons, caption=_caption(labels, i, m, frame))
+            painter.paint(
+                m,
+                frame,
+                newtons=newtons,
+                caption=_caption(labels, i, m, frame),
+                moved=views[i].path[frame],
+                trails=ways[i],
+            )
             for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
         ]
         pictures.append(_beside(row))

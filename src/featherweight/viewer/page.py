@@ -24,11 +24,11 @@ from featherweight.contact import Heightfield
 from featherweight.endings import PAGE, check_ending
 from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import Actor, Layout, layout_of
-from featherweight.viewer.scenery import LAMP, tile
+from featherweight.viewer.scenery import LAMP
 from featherweight.viewer.stage import ARROW, COM, DOT, FORCE
 from featherweight.visuals import Mesh, ball, camera_axes, creased, cylinder
 from featherweight.visuals.solids import cone
-from featherweight.visuals.terrain import GROUND, Terrain
+from featherweight.visuals.terrain import GROUND, Terrain, round_length
 
 RATE = 60.0  # frames a second
 FINEST = 5.0  # times as many in slow motion, at most
@@ -140,7 +140,7 @@ def _scene(layout: Layout, numbers: PackedArrays) -> dict[str, Any]:
 def _board(ground: Terrain, offset: np.ndarray, wide: float) -> dict[str, Any]:
     """A plane of tiles, which the page makes itself."""
     rotation, position = ground.plane  # type: ignore[misc]
-    cell = tile(wide / 10)
+    cell = round_length(wide / 10)
     if rotation[2, 2] == 1:  # tiles at round numbers
         position = np.round(position / cell) * cell * [1, 1, 0] + position * [0, 0, 1]
     return {

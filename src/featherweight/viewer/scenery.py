@@ -14,7 +14,7 @@ import numpy as np
 
 from featherweight.viewer.unlit import unlit
 from featherweight.visuals import Mesh, creased
-from featherweight.visuals.terrain import Terrain
+from featherweight.visuals.terrain import Terrain, round_length
 
 UNITS = 20.0  # of viser, in a robot's size
 NEAREST = 1.05  # units from the camera that are seen: beyond the sheet at 1
@@ -69,15 +69,9 @@ def chessboard(ground: Terrain) -> tuple[Mesh, np.ndarray]:
     return Mesh.joined(list(fields)).moved(*ground.plane), np.concatenate(colors)  # type: ignore[misc]
 
 
-def tile(least: float) -> float:
-    """An edge of at least that length [m]: 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** np.floor(np.log10(least))
-    return float(f"{power * next(step for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9)):.12g}")
-
-
 def _tiles(size: float) -> tuple[Mesh, Mesh]:
     """A square as a chessboard: its white and its black fields."""
-    cell = tile(size / TILES)
+    cell = round_length(size / TILES)
     n = int(np.ceil(size / 2 / cell))
     fields: tuple[list[Mesh], list[Mesh]] = ([], [])
     corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])

@@ -41,6 +41,12 @@ def terrain_of(surfaces: Sequence[Surface], center: np.ndarray, size: float) -> 
     return [_ground(surface, np.asarray(center), size) for surface in surfaces if type(surface) in DRAWN]
 
 
+def round_length(least: float) -> float:
+    """The shortest of 1, 2 or 5 times a power of ten [m] that is as long as this."""
+    power = 10.0 ** np.floor(np.log10(least))
+    return float(f"{power * next(step for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9)):.12g}")
+
+
 def _ground(surface: Any, center: np.ndarray, size: float) -> Terrain:
     if isinstance(surface, Plane):
         normal, point = np.array(surface.normal), np.array(surface.point)
