@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import io
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -46,11 +50,62 @@ def titles(figure: object) -> list[str]:
 
 def test_a_swing_has_angles_energy_and_a_phase_portrait(swing: fw.Trajectory) -> None:
     figure = swing.plot()
-    assert titles(figure) == ["joints", "energy", "phase portraits"]
-    (lines,) = [axes.lines for axes in figure.axes if "energy" in axes.get_title(loc="left")]
+    assert titles(figure) == ["joints", "energy", "energy error |E − E(0)|", "phase portraits"]
+    (lines,) = [axes.lines for axes in figure.axes if axes.get_title(loc="left").startswith("energy [J]")]
     kinetic, potential, total = (line.get_ydata() for line in lines)
     np.testing.assert_allclose(kinetic + potential, total)
     np.testing.assert_allclose(total, swing.energy() - (swing.energy()[0] - kinetic[0]), atol=1e-9)
+
+
+def test_energy_is_shown_as_an_error_where_nothing_takes_or_gives_any(
+    swing: fw.Trajectory, drop: fw.Trajectory
+) -> None:
+    """On a logarithmic axis; not of robots that are driven, touch the ground, or have friction."""
+    (axes,) = swing.plot(panels=["energy error"]).axes
+    error = np.abs(swing.energy() - swing.energy()[0])
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), np.maximum(error, 1e-6 * error.max()), atol=1e-12)
+    assert axes.get_yscale() == "log"
+    builder = fw.Builder("damped")
+    builder.add_body(
+        "a", joint=fw.joints.Revolute("y"), inertia=fw.Inertia(1.0, (0, 0, -1.0), (0.1, 0.1, 0.1)), damping=0.1
+    )
+    damped = fw.simulate(builder.build(), [1.0], [0.0], duration=1.0, dt=1e-3)
+    for run in (drop, damped):
+        assert not [title for title in titles(run.plot()) if "error" in title]
+
+
+def test_legends_are_beside_the_curves_few_and_short() -> None:
+    """Right of the axes, for the curves that move most; what they leave out they count."""
+    run = chain(30, "a_joint_with_a_name_that_nobody_wants_to_read", 1.0)
+    figure = run.plot(panels=["angles", "phase"])
+    save(figure, io.BytesIO(), dpi=90)
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
+        assert legend.get_window_extent().x1 <= figure.bbox.width
+        texts = [text.get_text() for text in legend.get_texts()]
+        assert texts[-1] == "and 18 more"
+        assert len(texts) == 13
+        assert max(map(len, texts)) <= 26
+    moved = np.ptp(run.q, axis=0)
+    named = figure.axes[0].lines[18:]
+    shown = sorted(float(np.ptp(line.get_ydata())) for line in named)
+    np.testing.assert_allclose(shown, np.sort(moved)[-12:])
+
+
+def test_curves_are_written_as_a_page(swing: fw.Trajectory, tmp_path: Path) -> None:
+    """One file that asks nothing of the network, with the numbers of the trajectory."""
+    swing.plot(path=tmp_path / "run.html")
+    text = (tmp_path / "run.html").read_text("utf-8")
+    assert "http" not in text
+    data = gzip.decompress(base64.b64decode(re.search(r'data-packed="([^"]*)"', text)[1]))
+    length = int.from_bytes(data[:4], "little")
+    angles, *_, phase = json.loads(data[4 : 4 + length])
+    place = angles["curves"][1]["y"]
+    values = np.frombuffer(data, "<f4", place["count"], 4 + length + place["at"])
+    np.testing.assert_allclose(values, swing.q[:, 1], atol=1e-6)
+    assert [curve["name"] for curve in angles["curves"]] == ["shoulder", "elbow"]
+    assert (angles["over_time"], phase["over_time"]) == (True, False)
 
 
 def test_contact_has_forces_and_slip(drop: fw.Trajectory) -> None:

@@ -15,6 +15,7 @@ import featherweight as fw
 
 pytest.importorskip("viser")
 Image = pytest.importorskip("PIL.Image")
+from featherweight.report import write_report  # noqa: E402
 from featherweight.viewer.pose import still_life  # noqa: E402
 from viewer.chromium import Page, found  # noqa: E402
 
@@ -216,6 +217,34 @@ def test_a_page_without_webgl_says_so(fall: fw.Trajectory, tmp_path: Path) -> No
         page.call("Page.addScriptToEvaluateOnNewDocument", source="HTMLCanvasElement.prototype.getContext = () => null")
         page.call("Page.navigate", url=(tmp_path / "fall.html").as_uri())
         assert "needs WebGL 2" in page.until("document.querySelector('main p')?.textContent")
+
+
+def test_plots_of_a_report_are_zoomed_and_switched(fall: fw.Trajectory, tmp_path: Path) -> None:
+    """By dragging over a part, for all panels over time; "all" shows all again; a press on a name hides its curve."""
+    write_report({"fall": fall}, tmp_path / "report.html", title="fall", rate=5)
+    with Page((tmp_path / "report.html").as_uri(), (1000, 900), offline=True) as page:
+        page.until("document.querySelectorAll('.plot').length == 4", 60)
+        page.value("document.querySelector('.plots').scrollIntoView()")
+        place = "(() => { const b = document.querySelector('.plot canvas').getBoundingClientRect();"
+        x, y, wide = page.value(place + " return [b.left, b.top, b.width] })()")
+        page.value("window.shown = (k) => document.querySelectorAll('.plot canvas')[k].ariaLabel")
+        assert page.until("window.shown(0)") == "joints [rad or m]: 2 curves from 0 to 1.2"
+        for kind, at in (("mousePressed", 0.5), ("mouseMoved", 0.6), ("mouseReleased", 0.6)):
+            buttons = {"button": "left", "buttons": 1, "clickCount": 1}
+            page.call("Input.dispatchMouseEvent", type=kind, x=x + at * wide, y=y + 60, **buttons)
+        low, high = page.until("window.shown(0).match(/from (0[.]\\d+) to (0[.]\\d+)/)?.slice(1)")
+        assert 0.4 < float(low) < float(high) < 0.8
+        assert float(high) - float(low) == pytest.approx(0.12, rel=0.3), "a tenth of the picture"
+        assert page.value("window.shown(1)").endswith(f"3 curves from {low} to {high}"), "the other goes along"
+        page.value("document.querySelector('.tools button:last-child').click()")
+        page.until("window.shown(0).endsWith('from 0 to 1.2') && window.shown(1).endsWith('from 0 to 1.2')")
+        page.value("document.querySelectorAll('.plot')[1].querySelector('.legend button').click()")
+        page.until("window.shown(1).includes('2 curves')")
+        assert page.value("document.querySelector('.legend .off').textContent") == "kinetic"
+        assert page.value("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+        page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+        assert page.until("innerWidth == 390 && document.documentElement.scrollWidth <= 390"), "nor on a phone"
+        assert not page.complaints
 
 
 def test_a_run_goes_on_when_the_browser_is_closed() -> None:

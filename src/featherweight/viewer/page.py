@@ -1,19 +1,13 @@
 """A trajectory as one HTML file that needs nothing else: no server, no network, no viewer's library.
 
-The page is made of the files in `assets/`, with its own few lines of WebGL. What it shows is packed into it as base64
-of gzip of the head's length (4 bytes, little-endian), the head as JSON, and numbers of 4 bytes: wherever an array
-belongs in the head, it says at which byte after the head how many of which kind begin.
+The page is made of the files in `assets/`, with its own few lines of WebGL. What it shows is packed into it.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
 import html
-import json
 import os
 import re
-import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +21,7 @@ from featherweight.viewer.layout import Actor, Layout, layout_of
 from featherweight.viewer.scenery import LAMP
 from featherweight.viewer.stage import ARROW, COM, DOT, FORCE
 from featherweight.visuals import Mesh, ball, camera_axes, creased, cylinder
+from featherweight.visuals.packed import PackedArrays, unpacker
 from featherweight.visuals.solids import cone
 from featherweight.visuals.terrain import GROUND, Terrain, round_length
 
@@ -72,34 +67,11 @@ def export(
         "TITLE": html.escape(layout.title),
         "STYLE": (ASSETS / "page.css").read_text("utf-8"),
         '"DATA"': f'"{packed}"',
-        "SCRIPT": "".join((ASSETS / name).read_text("utf-8") for name in SCRIPTS),
+        "SCRIPT": unpacker() + "".join((ASSETS / name).read_text("utf-8") for name in SCRIPTS),
     }
     page = (ASSETS / "page.html").read_text("utf-8")
     cut = re.split("(" + "|".join(parts) + ")", page)
     Path(path).write_text("".join(parts.get(piece, piece) for piece in cut), encoding="utf-8")
-
-
-class PackedArrays:
-    """Arrays one after the other, and what the head says of each."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._size = 0
-
-    def add(self, array: Any, kind: str = "f4") -> dict[str, Any]:
-        """Where an array went."""
-        data = np.ascontiguousarray(array, f"<{kind}")
-        place = {"at": self._size, "count": data.size, "kind": kind}
-        self._parts.append(data.tobytes())
-        self._size += data.nbytes
-        return place
-
-    def packed(self, head: dict[str, Any]) -> str:
-        """Head and arrays as one text."""
-        text = json.dumps(head).encode()
-        text += b" " * (-len(text) % 4)
-        data = struct.pack("<I", len(text)) + text + b"".join(self._parts)
-        return base64.b64encode(gzip.compress(data, compresslevel=6)).decode()  # 9 takes up to ten times as long
 
 
 def _scene(layout: Layout, numbers: PackedArrays) -> dict[str, Any]:

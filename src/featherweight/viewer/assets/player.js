@@ -3,7 +3,7 @@ const SPEEDS = [0.05, 0.1, 0.3, 0.5, 1, 2, 5];
 const SLOW = 1000 / 36, COARSE = 0.6; // a slow frame [ms], and what a page of such is scaled to: more would not help
 
 async function main() {
-  const scene = await unpacked(), draw = painter(context(), scene);
+  const scene = await unpacked(PACKED), draw = painter(context(), scene);
   let stale = true, time = 0, playing = scene.duration > 0, scale = 1;
   const changed = () => (stale = true), view = cameraOf(scene, changed);
   const times = scene.times, checked = (id) => element(id).checked;

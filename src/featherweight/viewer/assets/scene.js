@@ -6,18 +6,6 @@ const scaled = (a, s) => a.map((x) => s * x);
 const unit = (a) => scaled(a, 1 / Math.hypot(...a));
 const row3 = (array, k) => [array[3 * k], array[3 * k + 1], array[3 * k + 2]];
 
-// ---- the scene: the length of its head, the head as JSON, and the numbers that it points to
-async function unpacked() {
-  const bytes = Uint8Array.from(atob(PACKED), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const buffer = await new Response(stream).arrayBuffer();
-  const length = new DataView(buffer).getUint32(0, true);
-  const numbers = ({ at, count, kind }) =>
-    new (kind === "f4" ? Float32Array : Uint32Array)(buffer, 4 + length + at, count);
-  return JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)), (name, value) =>
-    value && value.kind ? numbers(value) : value);
-}
-
 function frameAt(times, time) { // the last that has begun
   let low = 0, high = times.length - 1;
   while (low < high) {
