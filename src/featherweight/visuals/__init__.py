@@ -6,19 +6,27 @@ from featherweight.visuals.motion import Frames, bounds, motion_of
 from featherweight.visuals.shapes import DrawnShape, shapes_of
 from featherweight.visuals.solids import Mesh, ball, capsule, cylinder
 from featherweight.visuals.terrain import terrain_of
+from featherweight.visuals.trails import Trail, trails_of
+from featherweight.visuals.viewpoint import Viewpoint, camera_axes, fitted, viewpoint_of
 
 __all__ = [
     "DrawnShape",
     "Failure",
     "Frames",
     "Mesh",
+    "Trail",
+    "Viewpoint",
     "ball",
     "bounds",
+    "camera_axes",
     "capsule",
     "creased",
     "cylinder",
+    "fitted",
     "good_part",
     "motion_of",
     "shapes_of",
     "terrain_of",
+    "trails_of",
+    "viewpoint_of",
 ]
