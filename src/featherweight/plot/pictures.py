@@ -14,7 +14,7 @@ from featherweight.model import Model
 from featherweight.plot.camera import Camera, camera_for
 from featherweight.plot.painter import Painter
 from featherweight.simulation import Trajectory
-from featherweight.visuals import Frames, motion_of, shapes_of, terrain_of
+from featherweight.visuals import Frames, Segments, motion_of, shapes_of, terrain_of
 from featherweight.visuals.motion import frames_of
 from featherweight.visuals.terrain import Terrain
 
@@ -65,6 +65,7 @@ def movie(
     labels: Sequence[str] = (),
     camera: Camera | None = None,
     forces: bool = True,
+    segments: Sequence[Sequence[Segments]] = (),
 ) -> None:
     """A GIF of one trajectory, or of several side by side from the same place.
 
@@ -78,6 +79,7 @@ def movie(
         labels: what to write above each.
         camera: from where; chosen for the first if not given.
         forces: draw contact forces as arrows.
+        segments: for each trajectory, lines to draw: trails, for example.
     """
     check_ending("path", path, ("", ".gif"))
     if not 0 < speed < np.inf:
@@ -90,6 +92,8 @@ def movie(
         raise ValueError("trajectory: expected one or more, got none")
     if not all(isinstance(one, Trajectory) for one in several):
         raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
+    if segments and len(segments) != len(several):
+        raise ValueError(f"segments: expected {len(several)} lists, one for each trajectory, got {len(segments)}")
     motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     shapes = [shapes_of(motion.model) for motion in motions]
     camera = camera or camera_for(motions[0], shapes[0], size[0] / size[1])
@@ -107,7 +111,10 @@ def movie(
             pictures.append(pictures[-1])
             continue
         row = [
-            painter.paint(m, frame, newtons=newtons, caption=_caption(labels, i, m, frame))
+            painter.paint(
+                m, frame, newtons=newtons, caption=_caption(labels, i, m, frame),
+                segments=segments[i] if segments else (),
+            )  # fmt: skip
             for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
         ]
         pictures.append(_beside(row))

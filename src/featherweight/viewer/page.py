@@ -24,7 +24,7 @@ from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import Actor, Layout, layout_of
 from featherweight.viewer.scenery import LAMP, chessboard
 from featherweight.viewer.stage import ARROW, COM, DOT, FORCE
-from featherweight.visuals import Mesh, ball, creased, cylinder
+from featherweight.visuals import Mesh, Segments, ball, creased, cylinder
 from featherweight.visuals.solids import cone
 
 RATE = 60.0  # frames a second
@@ -37,6 +37,8 @@ def export(
     *,
     labels: Sequence[str] = (),
     rate: float = RATE,
+    speed: float = 1.0,
+    segments: Sequence[Sequence[Segments]] = (),
 ) -> None:
     """Write a page with a moving robot, or several side by side, that opens in any browser without a network.
 
@@ -45,12 +47,21 @@ def export(
         path: the HTML file, a name that ends in .html.
         labels: what to write above each.
         rate: frames a second.
+        speed: at which it begins to play; 0.3 is slow motion.
+        segments: for each trajectory, lines to draw: trails, for example.
     """
+    if not 0 < speed < np.inf:
+        raise ValueError(f"speed: expected a number > 0, got {speed!r}")
     check_ending("path", path, PAGE)
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     layout = layout_of(several, labels, rate)
     numbers = PackedArrays()
-    packed = numbers.packed(_scene(layout, numbers))
+    scene = _scene(layout, numbers) | {"speed": speed}
+    if segments and len(segments) != len(several):
+        raise ValueError(f"segments: expected {len(several)} lists, one for each trajectory, got {len(segments)}")
+    for robot, actor, lines in zip(scene["robots"], layout.actors, segments or [()] * len(several), strict=True):
+        robot["segments"] = [_segments(one, actor.offset, numbers) for one in lines]
+    packed = numbers.packed(scene)
     page = Path(__file__).with_suffix(".html").read_text("utf-8")
     page = page.replace("TITLE", html.escape(layout.title), 1).replace('"DATA"', f'"{packed}"', 1)
     Path(path).write_text(page, encoding="utf-8")
@@ -124,6 +135,17 @@ def _robot(actor: Actor, size: float, numbers: PackedArrays) -> dict[str, Any]:
         "arrows": numbers.add(arrows),
         "com": numbers.add(motion.com + actor.offset),
         "below": numbers.add(actor.below() + actor.offset),
+    }
+
+
+def _segments(lines: Segments, offset: np.ndarray, numbers: PackedArrays) -> dict[str, Any]:
+    """Ends and times of lines, and a rod of length 1 to draw each with."""
+    rod = cylinder(0.5 * lines.width, 1.0, 6).moved(np.eye(3), np.array([0.0, 0.0, 0.5]))
+    return {
+        "ends": numbers.add(lines.ends + offset),
+        "begin": numbers.add(lines.begin),
+        "end": numbers.add(lines.end),
+        "rod": _solid(rod, lines.color, numbers),
     }
 
 
