@@ -14,7 +14,7 @@ from featherweight.visuals import Segments
 SWING = 0.05  # [s]: a foot off the ground for longer lands again
 ABOVE = 0.002  # [m]: marks on the ground are drawn so high
 CROSS = 0.02  # [m]: half of a cross where a foot lands
-TRAIL, PLACE, PALE = (0.0, 0.27, 0.68), (0.35, 0.37, 0.4), (0.96, 0.66, 0.62)
+TRAIL, PLACE, PALE = (0.55, 0.0, 0.62), (0.35, 0.37, 0.4), (0.96, 0.66, 0.62)
 
 
 def landings(presses: np.ndarray, dt: float) -> np.ndarray:

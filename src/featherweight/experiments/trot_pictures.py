@@ -1,0 +1,67 @@
+"""Pictures of a trot on two kinds of ground: as a GIF, and as a page in three dimensions; feet leave marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from featherweight.experiments.foot_marks import fan, slides
+from featherweight.plot import Camera, movie
+from featherweight.simulation import Trajectory
+from featherweight.viewer import export
+from featherweight.viewer.layout import layout_of
+from featherweight.visuals import Segments
+
+FIRST = 2.4  # [s] from where a GIF begins, at the beginning of a stance; two periods of the trot are 0.8 s
+MAGNIFIED = 10.0  # slip is drawn so many times as long as it is
+RATE = 25.0  # pictures a second
+FAN = 0.012  # [s] of forces shown at once: what passes between two pictures at 0.3 of real time
+CAMERA = Camera(np.array([0.95, -1.25, 0.62]), np.array([0.01, 0.0, 0.145]), 0.76)
+
+
+def write_movie(
+    runs: Mapping[str, Trajectory],
+    feet: Sequence[str],
+    path: Path,
+    *,
+    speed: float,
+    seconds: float = 0.8,
+    size: tuple[int, int] = (400, 300),
+) -> None:
+    """A GIF of runs side by side, by what stands above them; `seconds` of each from FIRST on, in a loop."""
+    weight = _weight(runs)
+    marks = [_marks(run, feet, CAMERA.width / 4 / weight) for run in runs.values()]
+    parts = [part(run, FIRST, FIRST + seconds) for run in runs.values()]
+    movie(parts, path, labels=list(runs), rate=RATE, speed=speed, size=size, camera=CAMERA, segments=marks)
+
+
+def write_page_in_3d(
+    runs: Mapping[str, Trajectory], feet: Sequence[str], path: Path, *, speed: float, seconds: float
+) -> None:
+    """A page that begins to play at `speed`, the first `seconds` of each run."""
+    parts = [part(run, 0.0, seconds) for run in runs.values()]
+    metres = 0.4 * layout_of(parts, (), 60.0).size / _weight(runs)  # as long as the page draws its arrows
+    marks = [_marks(run, feet, metres) for run in parts]
+    export(parts, path, labels=list(runs), speed=speed, segments=marks)
+
+
+def part(run: Trajectory, begin: float, end: float) -> Trajectory:
+    """The states of a run from one time to another [s], and the intervals between them."""
+    first, last = np.searchsorted(run.t, (begin - 1e-9, end + 1e-9))
+    states, intervals = slice(first, last), slice(first, last - 1)
+    arrays = {name: getattr(run, name)[states] for name in ("t", "q", "v")}
+    names = ("tau", "contact_force", "contact_slip", "penetration", "solver", "convergence")
+    arrays |= {name: getattr(run, name)[intervals] for name in names if getattr(run, name).size}
+    return replace(run, **arrays, x=np.zeros((0, 0)), outputs={})
+
+
+def _marks(run: Trajectory, feet: Sequence[str], metres: float) -> list[Segments]:
+    return [fan(run, feet, metres=metres, seconds=FAN), *slides(run, feet, magnified=MAGNIFIED)]
+
+
+def _weight(runs: Mapping[str, Trajectory]) -> float:
+    model = next(iter(runs.values())).model
+    return max(model.weight, 1e-9) if model is not None else 1.0
