@@ -69,7 +69,9 @@ def _listed(as_json: bool) -> None:
 def _facts(outcome: Any) -> dict[str, Any]:
     return {
         "claims": [asdict(claim) for claim in outcome.claims],
-        "tables": [{"title": t.title, "heads": list(t.heads), "rows": [list(r) for r in t.rows]} for t in outcome.tables],
+        "tables": [
+            {"title": t.title, "heads": list(t.heads), "rows": [list(r) for r in t.rows]} for t in outcome.tables
+        ],
     }
 
 

@@ -62,7 +62,9 @@ def _feet(run: Trajectory, feet: Sequence[str]) -> tuple[np.ndarray, np.ndarray]
     return contact_places(model, forward_kinematics(model, run.q))[:, chosen], run.contact_force[:, chosen]
 
 
-def _segments(lines: list[tuple[np.ndarray, float, float]], color: tuple[float, float, float], width: float) -> Segments:
+def _segments(
+    lines: list[tuple[np.ndarray, float, float]], color: tuple[float, float, float], width: float
+) -> Segments:
     ordered = sorted(lines, key=lambda line: line[1])
     ends = np.array([line[0] for line in ordered]).reshape(-1, 2, 3)
     return Segments(ends, np.array([x[1] for x in ordered]), np.array([x[2] for x in ordered]), color, width)

@@ -95,7 +95,7 @@ class TrotExperiment:
     @property
     def claims(self) -> list[Claim]:
         """The statements with their figures in words; what the source gives as a reason does not bear them out."""
-        section = "application of forward dynamics"
+        section = "on applications"
         because = self.statements[-1]
         found = [
             Claim(s.text, f"springs {s.springs:.3g} {s.unit}, impulses {s.impulses:.2g} {s.unit}", s.holds, section)
@@ -116,7 +116,14 @@ class TrotExperiment:
     @property
     def table(self) -> Table:
         """What was measured, on each ground."""
-        heads = ("ground", "worst foot slides", "of that while landing", "force turns", "peak force", "trunk accelerates")
+        heads = (
+            "ground",
+            "worst foot slides",
+            "of that while landing",
+            "force turns",
+            "peak force",
+            "trunk accelerates",
+        )
         rows = [
             (
                 one.label, f"{1e3 * one.slip:.2g} mm/s", f"{one.landing_slip:.0%}", f"{one.turning:.2g} deg/ms",

@@ -32,7 +32,9 @@ def write_page(experiment: Experiment, outcome: Outcome, folder: Path) -> Path:
     source = f"Source {experiment.source}: {SOURCES[experiment.source]}."
     parts = [f"<h1>{html.escape(experiment.title)}</h1><p><small>{html.escape(source)}</small></p>"]
     for file, text in outcome.pictures.items():
-        parts.append(f'<p><img src="{html.escape(file)}" alt="{html.escape(text)}"><br><small>{html.escape(text)}</small></p>')
+        parts.append(
+            f'<p><img src="{html.escape(file)}" alt="{html.escape(text)}"><br><small>{html.escape(text)}</small></p>'
+        )
     parts += [f'<p><a href="{html.escape(file)}">{html.escape(text)}</a></p>' for file, text in outcome.pages.items()]
     parts += [_claims(outcome.claims)]
     parts += [f"<p>{html.escape(note)}</p>" for note in outcome.notes]

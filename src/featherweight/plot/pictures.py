@@ -112,7 +112,10 @@ def movie(
             continue
         row = [
             painter.paint(
-                m, frame, newtons=newtons, caption=_caption(labels, i, m, frame),
+                m,
+                frame,
+                newtons=newtons,
+                caption=_caption(labels, i, m, frame),
                 segments=segments[i] if segments else (),
             )  # fmt: skip
             for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
