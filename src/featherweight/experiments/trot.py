@@ -103,7 +103,8 @@ class TrotExperiment:
         ]
         fine = self.fine_springs
         why = (
-            f"the step of 1 ms is too long for these springs. In steps of 0.25 ms feet slide {1e3 * fine.slip:.2g} mm/s "
+            "the step of 1 ms is too long for these springs. In steps of 0.25 ms feet slide "
+            f"{1e3 * fine.slip:.2g} mm/s "
             f"and forces turn {fine.turning:.2g} deg/ms"
         )
         measured = f"{because.springs:.2g} % of the slip; the rest comes later in a stance"

@@ -117,7 +117,7 @@ def movie(
                 newtons=newtons,
                 caption=_caption(labels, i, m, frame),
                 segments=segments[i] if segments else (),
-            )  # fmt: skip
+            )
             for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
         ]
         pictures.append(_beside(row))
