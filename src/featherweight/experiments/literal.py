@@ -118,3 +118,12 @@ def accelerations(
         q_dd[joint.v] = base if base is not None and i == 1 else np.linalg.solve(found.D[i], rest)
         a[i] = carried + S @ q_dd[joint.v]
     return q_dd, a
+
+
+def on_bodies(model: Model, q: np.ndarray, force: np.ndarray) -> np.ndarray:
+    """Forces on bodies (nb + 1, 6), in their axes, of forces (nc, 3) in the world's axes at the contact points."""
+    rotation, found = forward_kinematics(model, q).rotation, np.zeros((model.nb + 1, 6))
+    for point, pushed in zip(model.contact_points, force, strict=True):
+        own = rotation[point.body].T @ pushed
+        found[point.body] += np.concatenate([own, np.cross(np.array(point.position), own)])
+    return found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from featherweight.experiments.excerpt import excerpt
 from featherweight.experiments.foot_marks import fan, slides
 from featherweight.plot import Camera, movie
 from featherweight.simulation import Trajectory
@@ -34,7 +34,7 @@ def write_movie(
     """A GIF of runs side by side, by what stands above them; `seconds` of each from FIRST on, in a loop."""
     weight = _weight(runs)
     marks = [_marks(run, feet, CAMERA.width / 4 / weight) for run in runs.values()]
-    parts = [part(run, FIRST, FIRST + seconds) for run in runs.values()]
+    parts = [excerpt(run, FIRST, FIRST + seconds) for run in runs.values()]
     movie(parts, path, labels=list(runs), rate=RATE, speed=speed, size=size, camera=CAMERA, segments=marks)
 
 
@@ -42,20 +42,10 @@ def write_page_in_3d(
     runs: Mapping[str, Trajectory], feet: Sequence[str], path: Path, *, speed: float, seconds: float
 ) -> None:
     """A page that begins to play at `speed`, the first `seconds` of each run."""
-    parts = [part(run, 0.0, seconds) for run in runs.values()]
+    parts = [excerpt(run, 0.0, seconds) for run in runs.values()]
     metres = 0.4 * layout_of(parts, (), 60.0).size / _weight(runs)  # as long as the page draws its arrows
     marks = [_marks(run, feet, metres) for run in parts]
     export(parts, path, labels=list(runs), speed=speed, segments=marks)
-
-
-def part(run: Trajectory, begin: float, end: float) -> Trajectory:
-    """The states of a run from one time to another [s], and the intervals between them."""
-    first, last = np.searchsorted(run.t, (begin - 1e-9, end + 1e-9))
-    states, intervals = slice(first, last), slice(first, last - 1)
-    arrays = {name: getattr(run, name)[states] for name in ("t", "q", "v")}
-    names = ("tau", "contact_force", "contact_slip", "penetration", "solver", "convergence")
-    arrays |= {name: getattr(run, name)[intervals] for name in names if getattr(run, name).size}
-    return replace(run, **arrays, x=np.zeros((0, 0)), outputs={})
 
 
 def _marks(run: Trajectory, feet: Sequence[str], metres: float) -> list[Segments]:
