@@ -40,7 +40,7 @@ def experiment(
         began = time.perf_counter()
         with err.status(f"{name} …") as status:
             outcome = chosen.run(target, lambda text: status.update(f"{name}: {text} …"), short)
-        page = writing.write_page(chosen, outcome, target)
+        page = writing.write_page(chosen, outcome, target / "index.html")
     files = [page.name, *outcome.pictures, *outcome.pages]
     if as_json:
         print(json.dumps({"name": name, "source": chosen.source, "files": files, **_facts(outcome)}, indent=1))

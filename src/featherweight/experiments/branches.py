@@ -25,7 +25,7 @@ from featherweight.simulation import simulate
 
 PARENTS = (0, 1, 2, 1, 4, 4)
 N = len(PARENTS)
-MU = ({1}, {2, 4}, {3}, set(), {5, 6}, set(), set())  # as they are printed, from body 0 on
+MU: tuple[set[int], ...] = ({1}, {2, 4}, {3}, set(), {5, 6}, set(), set())  # as they are printed, from body 0 on
 PLACES = {1: (0.0, 0.0), 2: (-1.2, 1.0), 3: (-1.6, 2.0), 4: (1.0, 1.0), 5: (0.5, 2.0), 6: (1.7, 2.0)}  # in the drawing
 CAMERA = Camera(np.array([4.0, -0.8, 0.0]), np.array([0.0, 0.0, -0.6]), 2.3)  # across the hinges
 PUSH = 10.0  # [N], on body 5

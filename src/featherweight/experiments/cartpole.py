@@ -112,7 +112,7 @@ def cartpole(kappas: Sequence[float] = SHOWN) -> Cartpole:
         forces=[equations.JointSpring("rail", k_x), equations.JointSpring("hinge", k_theta)],
     )  # fmt: skip
     rate = sum((short.M.diff(q) * q_dot for q, q_dot in zip(short.q, short.v, strict=True)), sympy.zeros(2))
-    rest = rate - 2 * by_energy.C
+    rest = rate - by_energy.C * 2  # type: ignore[operator]
     box = {"x": (-1, 1), "theta": (-6, 6)}
     found = {}
     for kappa in kappas:

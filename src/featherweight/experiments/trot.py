@@ -120,14 +120,14 @@ class TrotExperiment:
         heads = (
             "ground",
             "worst foot slides",
-            "of that while landing",
+            "while landing",
             "force turns",
             "peak force",
-            "trunk accelerates",
+            "trunk bumps",
         )
         rows = [
             (
-                one.label, f"{1e3 * one.slip:.2g} mm/s", f"{one.landing_slip:.0%}", f"{one.turning:.2g} deg/ms",
+                one.label, _speed(one.slip), f"{one.landing_slip:.0%}", f"{one.turning:.2g} deg/ms",
                 f"{one.peak_force:.0f} N", f"{one.jolts:.2g} m/s²",
             )
             for one in (self.springs, self.impulses, self.fine_springs)
@@ -201,6 +201,11 @@ def _since_landing(presses: np.ndarray, dt: float) -> np.ndarray:
     since = np.full(len(presses), np.inf)
     since[steps] = (steps - landed[np.searchsorted(landed, steps, side="right") - 1]) * dt
     return since
+
+
+def _speed(metres: float) -> str:
+    """[m/s] in a fitting unit."""
+    return f"{1e3 * metres:.2g} mm/s" if metres > 1e-5 else f"{1e6 * metres:.2g} µm/s"
 
 
 def _run(out: Path, tell: Tell, short: bool) -> Outcome:

@@ -43,8 +43,12 @@ def write_page_in_3d(
 ) -> None:
     """A page that begins to play at `speed`, the first `seconds` of each run."""
     parts = [excerpt(run, 0.0, seconds) for run in runs.values()]
-    metres = 0.4 * layout_of(parts, (), 60.0).size / _weight(runs)  # as long as the page draws its arrows
-    marks = [_marks(run, feet, metres) for run in parts]
+    layout = layout_of(parts, (), 60.0)
+    lengths = [np.linalg.norm(actor.tips(layout.size) - actor.motion.points, axis=-1) for actor in layout.actors]
+    forces = [np.linalg.norm(actor.motion.force, axis=-1) for actor in layout.actors]
+    shown = [length > 0 for length in lengths]
+    metres = [float(np.median(l[k] / f[k])) for l, f, k in zip(lengths, forces, shown, strict=True)]  # as its arrows
+    marks = [_marks(run, feet, metre) for run, metre in zip(parts, metres, strict=True)]
     export(parts, path, labels=list(runs), speed=speed, segments=marks)
 
 

@@ -27,8 +27,8 @@ def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str]]:
     ]
 
 
-def write_page(experiment: Experiment, outcome: Outcome, folder: Path) -> Path:
-    """`index.html` in the folder of the experiment; the name of the file."""
+def write_page(experiment: Experiment, outcome: Outcome, path: Path) -> Path:
+    """An HTML file in the folder of the experiment, beside its pictures; the file."""
     source = f"Source {experiment.source}: {SOURCES[experiment.source]}."
     parts = [f"<h1>{html.escape(experiment.title)}</h1><p><small>{html.escape(source)}</small></p>"]
     for file, text in outcome.pictures.items():
@@ -45,7 +45,6 @@ def write_page(experiment: Experiment, outcome: Outcome, folder: Path) -> Path:
         f"<title>{html.escape(experiment.title)}</title><style>{STYLE}{NARROW}</style>"
     )
     footer = f"<footer>Written by <code>featherweight experiment {html.escape(experiment.name)}</code>.</footer>"
-    path = folder / "index.html"
     path.write_text(f"{head}{''.join(parts)}{footer}</html>\n", encoding="utf-8")
     return path
 
