@@ -20,8 +20,9 @@ DOCS = Path(__file__).parent
 PAGES, PICTURES = DOCS / "experiments", DOCS / "pictures" / "experiments"
 INTRODUCTION = """# The sources' own experiments
 
-featherweight began with five documents on the dynamics of robots. What they describe can be run by one command each; it prints what the source says beside what we
-measure, writes pictures and a page, and says where the source is wrong. Each takes less than a minute. What holds in the sources equation by equation: [notes, corrected](../explanation/notes-corrected.md).
+featherweight began with five documents on the dynamics of robots. What they describe can be run by one command each: it
+prints what the source says beside what we measure, writes pictures and a page, and says where the source is wrong. Each
+takes less than a minute. Equation by equation: [notes, corrected](../explanation/notes-corrected.md).
 
 ```sh
 featherweight experiment          # lists them
@@ -41,7 +42,10 @@ def page_of(experiment: Experiment) -> tuple[Outcome, float]:
             shutil.copy(Path(folder) / file, PICTURES / file)
     text = writing.markdown(experiment, outcome, "../pictures/experiments/")
     today = datetime.date.today().isoformat()
-    made = f"Made by `make experiment-pages` on {today} ({host().cpu}).\n"
+    made = (
+        "Equation by equation: [notes, corrected](../explanation/notes-corrected.md). "
+        f"Made by `make experiment-pages` on {today} ({host().cpu}).\n"
+    )
     (PAGES / f"{experiment.name}.md").write_text(f"{text}\n{made}", encoding="utf-8")
     return outcome, (datetime.datetime.now() - begin).total_seconds()
 

@@ -12,7 +12,7 @@ from featherweight.endings import check_ending
 from featherweight.extras import needed
 from featherweight.model import Model
 from featherweight.plot.camera import Camera, camera_for
-from featherweight.plot.painter import Painter
+from featherweight.plot.painter import ARROW, Painter
 from featherweight.simulation import Trajectory
 from featherweight.visuals import Frames, Segments, motion_of, shapes_of, terrain_of
 from featherweight.visuals.motion import frames_of
@@ -121,7 +121,8 @@ def movie(
             for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
         ]
         pictures.append(_beside(row))
-    _write_gif(pictures, path, hundredths)
+    marks = {tuple(round(255 * x) for x in lines.color) for one in segments for lines in one}
+    _write_gif(pictures, path, hundredths, [ARROW, *sorted(marks)])
 
 
 def _times(duration: float, step: float) -> np.ndarray:
@@ -150,9 +151,13 @@ def _beside(images: Sequence[Any]) -> Any:
     return whole
 
 
-def _write_gif(pictures: Sequence[Any], path: Path, hundredths: int) -> None:
-    """Write a GIF with one palette for all frames, so that nothing flickers."""
-    palette = pictures[len(pictures) // 2].quantize(COLORS)
+def _write_gif(pictures: Sequence[Any], path: Path, hundredths: int, marks: Sequence[tuple[int, ...]]) -> None:
+    """Write a GIF with one palette for all frames, so that nothing flickers: the colours of the middle one, and those
+    of marks, which may not be in it."""
+    kept = COLORS - len(marks)
+    numbers = pictures[len(pictures) // 2].quantize(kept).getpalette()[: 3 * kept]
+    palette = needed("PIL.Image", "plot", "pictures need").new("P", (1, 1))
+    palette.putpalette([*numbers, *(x for color in marks for x in color)])
     frames = [picture.quantize(palette=palette, dither=0) for picture in pictures]
     frames[0].save(
         path, format="GIF", save_all=True, append_images=frames[1:], duration=10 * hundredths, loop=0, optimize=False
