@@ -26,7 +26,7 @@ takes less than a minute. Equation by equation: [notes, corrected](../explanatio
 
 ```sh
 featherweight experiment          # lists them
-featherweight experiment trot     # a quadruped on springs and on impulses, at 0.3 of its speed
+featherweight experiment trot     # a quadruped on springs and on impulses, at 0.3×
 ```
 
 ![A quadruped trots in place on springs and on impulses](../pictures/experiments/trot.gif)

@@ -96,7 +96,7 @@ class Ragdoll:
 
 def ragdoll(seconds: float = 3.0) -> Ragdoll:
     """Let one fall on the ground and two boxes, and evaluate the lines of the notes on the way."""
-    scene = scenes.ragdoll(count=1, seed=SEED)
+    scene = scenes.ragdoll(count=2, seed=SEED)  # the code of batches, as for a thousand of them
     steps = round(seconds / scene.dt)
     run = rollout(scene.model, scene.q, scene.v, steps=steps, record_every=EVERY, **scene.means).lane(0)
     model = humanoid(armature=0.0)  # the notes have no rotors
