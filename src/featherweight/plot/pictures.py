@@ -87,13 +87,10 @@ def movie(
     if not 0 < rate <= MOST_RATE:
         raise ValueError(f"rate: expected a number > 0, and up to {MOST_RATE} for a GIF, got {rate!r}")
     hundredths = round(100 / rate)  # that each picture is shown; what a GIF can say
-    several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
-    if not several:
-        raise ValueError("trajectory: expected one or more, got none")
-    if not all(isinstance(one, Trajectory) for one in several):
-        raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
+    several = _checked(trajectory)
     if segments and len(segments) != len(several):
         raise ValueError(f"segments: expected {len(several)} lists, one for each trajectory, got {len(segments)}")
+    lines = segments or [()] * len(several)
     motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     shapes = [shapes_of(motion.model) for motion in motions]
     camera = camera or camera_for(motions[0], shapes[0], size[0] / size[1])
@@ -102,27 +99,30 @@ def movie(
     ]
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
     times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
-    shown = np.stack(
-        [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1) for m in motions], axis=1
-    )  # nearest states
+    nearest = [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1) for m in motions]  # states
+    shown = np.stack(nearest, axis=1)
     pictures: list[Any] = []
     for k, frames in enumerate(shown.tolist()):
         if k and frames == shown[k - 1].tolist():
             pictures.append(pictures[-1])
             continue
         row = [
-            painter.paint(
-                m,
-                frame,
-                newtons=newtons,
-                caption=_caption(labels, i, m, frame),
-                segments=segments[i] if segments else (),
-            )
-            for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
+            painter.paint(m, f, newtons=newtons, caption=_caption(labels, i, m, f), segments=lines[i])
+            for i, (painter, m, f) in enumerate(zip(painters, motions, frames, strict=True))
         ]
         pictures.append(_beside(row))
-    marks = {tuple(round(255 * x) for x in lines.color) for one in segments for lines in one}
+    marks = {tuple(round(255 * x) for x in drawn.color) for one in lines for drawn in one}
     _write_gif(pictures, path, hundredths, [ARROW, *sorted(marks)])
+
+
+def _checked(trajectory: Trajectory | Sequence[Trajectory]) -> list[Trajectory]:
+    """One or several."""
+    several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
+    if not several:
+        raise ValueError("trajectory: expected one or more, got none")
+    if not all(isinstance(one, Trajectory) for one in several):
+        raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
+    return several
 
 
 def _times(duration: float, step: float) -> np.ndarray:
