@@ -15,7 +15,8 @@ NARROW = """
 .wide { overflow-x: auto } .yes { color: #116329 } .no { color: #a40e26 } small { color: #6a7078 }
 .claims td { width: 33% }
 @media (max-width: 40rem) { .claims tr, .claims td { display: block; width: auto; border: 0; padding: .1rem 0 }
-.claims th { display: none } .claims tr { border-bottom: 1px solid #e4e6e9; padding: .6rem 0 } }
+.claims th { display: none } .claims tr { border-bottom: 1px solid #e4e6e9; padding: .6rem 0 }
+.claims td:nth-child(2)::before { content: "measured: "; color: #6a7078 } }
 """
 
 
