@@ -146,7 +146,7 @@ def figure_of(result: Ragdoll) -> Any:
     right.plot(run.t[:-1], total / result.weight, color=TEAL)
     right.axhline(1.0, color=GREY, linewidth=0.8)
     right.set(
-        xlabel="time [s]", ylabel="ground's force / weight", title="The ground carries it in the end", ylim=(0, 8)
+        xlabel="time [s]", ylabel="ground's force / weight", title="The ground carries it in the end", ylim=(0, None)
     )
     for axes in (left, right):
         axes.grid(alpha=0.25)
