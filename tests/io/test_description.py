@@ -91,8 +91,8 @@ def test_what_the_builder_wrote_gives_the_same_model(model: fw.Model) -> None:
     assert_same(model, again)
     assert len(again.geometry) == len(model.geometry)
     for shape in again.geometry:
-        (other,) = [g for g in model.geometry if (g.body, g.kind, g.size) == (shape.body, shape.kind, shape.size)]
-        np.testing.assert_allclose(shape.X.r, other.X.r, rtol=0, atol=1e-15)
+        alike = [g for g in model.geometry if (g.body, g.kind, g.size) == (shape.body, shape.kind, shape.size)]
+        assert sum(np.allclose(shape.X.r, other.X.r, rtol=0, atol=1e-15) for other in alike) == 1
     described = assemble(describe(model), policy="accept")  # what recordings hold
     assert (described.X_tree, described.names) == (model.X_tree, model.names)
     assert described.inertias == model.inertias

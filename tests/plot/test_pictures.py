@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import io
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +16,7 @@ import featherweight as fw
 from featherweight.plot.curves import _power
 from featherweight.plot.layout import save
 from featherweight.plot.painter import LIGHT, SHADOW, Painter, _arrows, _on_grid
-from featherweight.visuals import DrawnShape, ball, capsule, cylinder
+from featherweight.visuals import DrawnShape, ball, capsule, cylinder, fitted, shapes_of, viewpoint_of
 from featherweight.visuals.motion import frames_of
 from featherweight.visuals.solids import box
 from featherweight.visuals.terrain import terrain_of
@@ -46,11 +50,62 @@ def titles(figure: object) -> list[str]:
 
 def test_a_swing_has_angles_energy_and_a_phase_portrait(swing: fw.Trajectory) -> None:
     figure = swing.plot()
-    assert titles(figure) == ["joints", "energy", "phase portraits"]
-    (lines,) = [axes.lines for axes in figure.axes if "energy" in axes.get_title(loc="left")]
+    assert titles(figure) == ["joints", "energy", "energy error |E − E(0)|", "phase portraits"]
+    (lines,) = [axes.lines for axes in figure.axes if axes.get_title(loc="left").startswith("energy [J]")]
     kinetic, potential, total = (line.get_ydata() for line in lines)
     np.testing.assert_allclose(kinetic + potential, total)
     np.testing.assert_allclose(total, swing.energy() - (swing.energy()[0] - kinetic[0]), atol=1e-9)
+
+
+def test_energy_is_shown_as_an_error_where_nothing_takes_or_gives_any(
+    swing: fw.Trajectory, drop: fw.Trajectory
+) -> None:
+    """On a logarithmic axis; not of robots that are driven, touch the ground, or have friction."""
+    (axes,) = swing.plot(panels=["energy error"]).axes
+    error = np.abs(swing.energy() - swing.energy()[0])
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), np.maximum(error, 1e-6 * error.max()), atol=1e-12)
+    assert axes.get_yscale() == "log"
+    builder = fw.Builder("damped")
+    builder.add_body(
+        "a", joint=fw.joints.Revolute("y"), inertia=fw.Inertia(1.0, (0, 0, -1.0), (0.1, 0.1, 0.1)), damping=0.1
+    )
+    damped = fw.simulate(builder.build(), [1.0], [0.0], duration=1.0, dt=1e-3)
+    for run in (drop, damped):
+        assert not [title for title in titles(run.plot()) if "error" in title]
+
+
+def test_legends_are_beside_the_curves_few_and_short() -> None:
+    """Right of the axes, for the curves that move most; what they leave out they count."""
+    run = chain(30, "a_joint_with_a_name_that_nobody_wants_to_read", 1.0)
+    figure = run.plot(panels=["angles", "phase"])
+    save(figure, io.BytesIO(), dpi=90)
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
+        assert legend.get_window_extent().x1 <= figure.bbox.width
+        texts = [text.get_text() for text in legend.get_texts()]
+        assert texts[-1] == "and 18 more"
+        assert len(texts) == 13
+        assert max(map(len, texts)) <= 26
+    moved = np.ptp(run.q, axis=0)
+    named = figure.axes[0].lines[18:]
+    shown = sorted(float(np.ptp(line.get_ydata())) for line in named)
+    np.testing.assert_allclose(shown, np.sort(moved)[-12:])
+
+
+def test_curves_are_written_as_a_page(swing: fw.Trajectory, tmp_path: Path) -> None:
+    """One file that asks nothing of the network, with the numbers of the trajectory."""
+    swing.plot(path=tmp_path / "run.html")
+    text = (tmp_path / "run.html").read_text("utf-8")
+    assert "http" not in text
+    data = gzip.decompress(base64.b64decode(re.search(r'data-packed="([^"]*)"', text)[1]))
+    length = int.from_bytes(data[:4], "little")
+    angles, *_, phase = json.loads(data[4 : 4 + length])
+    place = angles["curves"][1]["y"]
+    values = np.frombuffer(data, "<f4", place["count"], 4 + length + place["at"])
+    np.testing.assert_allclose(values, swing.q[:, 1], atol=1e-6)
+    assert [curve["name"] for curve in angles["curves"]] == ["shoulder", "elbow"]
+    assert (angles["over_time"], phase["over_time"]) == (True, False)
 
 
 def test_contact_has_forces_and_slip(drop: fw.Trajectory) -> None:
@@ -184,6 +239,22 @@ def test_a_camera_sees_its_target_in_the_middle_and_up_above() -> None:
     np.testing.assert_allclose(depth, [5, 5, 5, 10])
 
 
+def test_a_camera_that_is_fitted_touches_the_edge_of_its_picture() -> None:
+    """Corners of random boxes are all seen, and the outermost two across, or up and down, are at the margin."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        corners, direction = rng.normal(size=(8, 3)) * rng.uniform(0.1, 2.0, 3), rng.normal(size=3)
+        direction /= np.linalg.norm(direction)
+        target, distance = fitted(corners, direction, (0.3, 0.2))
+        camera = fw.plot.Camera(target + distance * direction, target, 2 * distance * 0.3)
+        pixels, depth = camera.seen(corners, (300, 200))
+        assert (depth > 0).all()
+        x, y = np.abs(pixels - [150, 100]).max(axis=0) / [150, 100]
+        assert max(x, y) == pytest.approx(1.0, abs=1e-6)
+        low, high = pixels.min(axis=0) - [150, 100], pixels.max(axis=0) - [150, 100]
+        assert np.abs(low + high).max() < 0.05 * 300, "in the middle"
+
+
 def test_a_camera_may_look_straight_down_or_up() -> None:
     points = np.array([[0, 0, 0], [1, 0, 0], [0, 0.5, 0]])
     for height, side in ((5.0, 1), (-5.0, -1)):
@@ -307,6 +378,60 @@ def test_a_movie_moves(swing: fw.Trajectory, tmp_path: Path) -> None:
     first, later = pictures[0], pictures[5]
     assert np.abs(later - first).max() > 50
     np.testing.assert_array_equal(later[30:, :160], later[30:, 160:])  # beside each other, below the labels: the same
+
+
+def puck() -> fw.Trajectory:
+    """A red box that slides 6 m along x."""
+    builder = fw.Builder("puck", gravity=(0.0, 0.0, 0.0))
+    builder.add_body("puck", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1, 0.1))
+    builder.add_geometry("puck", "visual", "box", (0.4, 0.4, 0.4), color=(1.0, 0.0, 0.0, 1.0))
+    model = builder.build()
+    return fw.simulate(model, model.neutral(), [3.0, 0, 0, 0, 0, 0], duration=2.0, dt=0.01)
+
+
+def is_red(rgb: np.ndarray) -> np.ndarray:
+    return (rgb[..., 0] > 100) & (rgb[..., 1] < 60)
+
+
+def test_the_camera_follows_who_travels(tmp_path: Path) -> None:
+    """It fills the picture and stays in its middle; from where a camera stands it is small and goes across."""
+    for follow, stays in ((None, True), (True, True), (False, False)):
+        fw.plot.movie(puck(), tmp_path / "run.gif", rate=10, size=(160, 120), follow=follow)
+        red = is_red(frames(tmp_path / "run.gif"))
+        middles = np.array([np.nonzero(picture.any(axis=0))[0].mean() for picture in red])
+        assert (np.abs(middles - 80).max() < 12) == stays
+        assert (red.mean() > 0.1) == stays
+        assert stays or np.ptp(middles) > 100
+    camera = fw.plot.Camera([3.0, -20.0, 1.0], [3.0, 0.0, 0.0], 8.0)
+    fw.plot.movie(puck(), tmp_path / "run.gif", rate=10, size=(160, 120), camera=camera)
+    red = is_red(frames(tmp_path / "run.gif"))
+    assert np.ptp([np.nonzero(picture.any(axis=0))[0].mean() for picture in red]) > 100, "a camera that is given stays"
+
+
+def test_a_trail_goes_from_the_start_to_where_the_point_is(tmp_path: Path) -> None:
+    fw.plot.movie(puck(), tmp_path / "run.gif", rate=10, size=(160, 120), follow=False, trails=["puck"])
+    blue = (lambda rgb: rgb[..., 2] - rgb[..., 0] > 40)(frames(tmp_path / "run.gif"))
+    lengths = [np.ptp(np.append(np.nonzero(picture.any(axis=0))[0], 0)) for picture in blue[[0, 10, 20]]]
+    assert not blue[0].any()
+    assert lengths[2] > 1.7 * lengths[1] > 60
+    with pytest.raises(ValueError, match="no contact point, link or frame named 'pukc'; did you mean 'puck'"):
+        fw.plot.movie(puck(), tmp_path / "no.gif", trails=["pukc"])
+
+
+def test_what_moves_in_a_plane_is_seen_from_the_front() -> None:
+    """In the x-z plane from -y, in the y-z plane from x; others from a corner; all fill the picture."""
+    for axis, seen_from in (("y", (0.0, -1.0)), ("x", (1.0, 0.0))):
+        builder = fw.Builder("arm").add_body("a", joint=fw.joints.Revolute(axis), inertia=fw.Inertia.sphere(1.0, 0.1))
+        place, ball = fw.Placement((0.0, 0.0, -1.0)), fw.Inertia.sphere(1.0, 0.1)
+        model = builder.add_body("b", parent="a", joint=fw.joints.Revolute(axis), inertia=ball, placement=place).build()
+        motion = frames_of(model, np.zeros(2), np.array([[0.5, 0.3], [-0.5, 0.2]]))
+        x, y, z = viewpoint_of(motion, shapes_of(model)).direction
+        np.testing.assert_allclose(np.array([x, y]) / np.hypot(x, y), seen_from, atol=1e-12)
+        assert abs(z) < 0.1
+    robot = fw.robots.mini_cheetah()
+    x, y, _ = viewpoint_of(frames_of(robot, np.zeros(1), robot.neutral()[None]), shapes_of(robot)).direction
+    assert x > 0.3
+    assert y < -0.3
 
 
 def test_slow_motion_has_more_pictures(swing: fw.Trajectory, tmp_path: Path) -> None:

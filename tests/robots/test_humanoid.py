@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.visuals import shapes_of
 
 HINGED, BALLS = fw.robots.humanoid(), fw.robots.humanoid(ball_joints=True)
 BOTH = pytest.mark.parametrize("robot", [HINGED, BALLS], ids=["hinges", "balls"])
@@ -296,3 +297,33 @@ def test_all_sizes_move_alike() -> None:
     a = fw.forward_dynamics(HINGED, q, v, fw.passive_force(HINGED, q, v))
     a_small = fw.forward_dynamics(small, q, v_small, fw.passive_force(small, q, v_small))
     assert np.allclose(a_small, a * length / ratio, rtol=0, atol=1e-11 * np.abs(a).max())
+
+
+def drawn(robot: fw.Model, q: np.ndarray) -> dict[str, np.ndarray]:
+    """Vertices of what is drawn of each segment, in the world."""
+    poses = fw.forward_kinematics(robot, q)
+    places: dict[str, list[np.ndarray]] = {}
+    for shape in shapes_of(robot):
+        vertices = shape.mesh.vertices @ poses.rotation[shape.body].T + poses.position[shape.body]
+        places.setdefault(robot.names[shape.body], []).append(vertices)
+    return {name: np.concatenate(vertices) for name, vertices in places.items()}
+
+
+@BOTH
+def test_it_looks_like_a_person(robot: fw.Model) -> None:
+    """Every segment is drawn, from the soles to the top; alike on both sides; the head is one, and looks ahead."""
+    parts = drawn(robot, standing(robot))
+    limbs = ("thigh", "shank", "foot", "upper_arm", "forearm", "hand")
+    assert set(parts) == {"pelvis", "abdomen", "chest", "head", *(f"{s}_{x}" for s in ("left", "right") for x in limbs)}
+    everything = np.concatenate(list(parts.values()))
+    assert abs(everything[:, 2].min()) < 0.005 * HEIGHT
+    assert everything[:, 2].max() == pytest.approx(HEIGHT, rel=0.02)
+    for name in limbs:
+        for k in range(3):
+            mirrored = parts[f"right_{name}"][:, k] * MIRROR[k, k]
+            assert np.sort(mirrored) == pytest.approx(np.sort(parts[f"left_{name}"][:, k]), abs=1e-9)
+    head = parts["head"]
+    assert np.ptp(head[:, 1]) < 0.12 * HEIGHT, "one"
+    assert head[:, 0].max() > -1.1 * head[:, 0].min(), "its face is in front"
+    for upper, lower in (("head", "chest"), ("chest", "abdomen"), ("abdomen", "pelvis"), ("pelvis", "left_thigh")):
+        assert parts[upper][:, 2].min() < parts[lower][:, 2].max(), f"{upper} and {lower} leave no gap"

@@ -15,6 +15,7 @@ import featherweight as fw
 
 pytest.importorskip("viser")
 Image = pytest.importorskip("PIL.Image")
+from featherweight.report import write_report  # noqa: E402
 from featherweight.viewer.pose import still_life  # noqa: E402
 from viewer.chromium import Page, found  # noqa: E402
 
@@ -32,6 +33,9 @@ WATCH = """new Promise(done => {  // the clock and how often was drawn, until it
     told = now;
     begun < 2 ? setTimeout(look, 20) : done(looks) };
   look() })"""
+PACE = """new Promise(done => { // the time of day and the clock, twice
+  const look = () => [performance.now() / 1000, Number(document.getElementById("time").value)], first = look();
+  setTimeout(() => done([first, look()]), 1500) })"""
 SHADERS = """(() => { window.shaders = []; const plain = WebGL2RenderingContext.prototype.shaderSource;
   WebGL2RenderingContext.prototype.shaderSource = function (shader, text) {
     window.shaders.push(text); return plain.call(this, shader, text) } })()"""
@@ -94,7 +98,7 @@ def test_it_renders_the_slider_moves_the_robot_and_nothing_complains(fall: fw.Tr
             assert not asked, "only this machine is asked for anything"
 
 
-def test_a_page_of_its_own_plays_again_and_again_without_a_network(fall: fw.Trajectory, tmp_path: Path) -> None:
+def test_a_page_of_its_own_loops_without_a_network(fall: fw.Trajectory, tmp_path: Path) -> None:
     """Its clock goes on from picture to picture, and over its end to its beginning; every picture is drawn."""
     fw.viewer.export(fall, tmp_path / "fall.html")
     with Page((tmp_path / "fall.html").as_uri(), SIZE, offline=True) as page:
@@ -136,13 +140,74 @@ def test_the_controls_of_a_page_of_its_own(fall: fw.Trajectory, tmp_path: Path) 
         assert not page.complaints
 
 
+def test_a_page_opens_at_its_speed_and_is_stepped(fall: fw.Trajectory, tmp_path: Path) -> None:
+    """Slow motion from the start, one frame forth and back by button and key, to the start, light and dark."""
+    fw.viewer.export(fall, tmp_path / "slow.html", speed=0.3)
+    with Page((tmp_path / "slow.html").as_uri(), SIZE) as page:
+        ready(page)
+        page.until("document.getElementById('clock').textContent != ''", 60)
+        assert page.value("document.getElementById('speed').value") == "0.3"
+        first, later = page.value(PACE)
+        assert 0.1 < (later[1] - first[1]) / (later[0] - first[0]) < 0.45, "simulated seconds a second"
+        page.value("document.getElementById('reset').click()")
+        clock = "document.getElementById('clock').textContent"
+        assert page.until(f"{clock} == '0.00 of 1.2 s'")
+        page.value("for (const k of [1, 2, 3, 4]) document.getElementById('step').click()")
+        assert page.until(f"{clock} == '0.02 of 1.2 s'"), "four frames, 200 of them a second"
+        page.press("ArrowLeft", 4)
+        assert page.until(f"{clock} == '0.00 of 1.2 s'")
+        sky = "getComputedStyle(document.body).backgroundColor"
+        light = page.value(sky)
+        page.value("document.getElementById('theme').click()")
+        assert page.value(sky) != light
+        with Image.open(io.BytesIO(page.picture())) as picture:
+            assert np.asarray(picture.convert("L"))[:300].mean() < 120, "the scene is dark, too"
+        assert not page.complaints
+
+
+def test_the_camera_follows_a_robot_that_travels(tmp_path: Path) -> None:
+    """It stays in the middle of the picture, and leaves it when it is not followed; its way can be drawn."""
+    builder = fw.Builder("puck", gravity=(0.0, 0.0, 0.0)).add_body(
+        "puck", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1, 0.1)
+    )
+    builder.add_geometry("puck", "visual", "box", (0.4, 0.4, 0.4), color=(1.0, 0.6, 0.1, 1.0))
+    model = builder.build()
+    run = fw.simulate(model, model.neutral(), [3.0, 0, 0, 0, 0, 0], duration=2.0, dt=0.01)
+    fw.viewer.export(run, tmp_path / "walk.html")
+    with Page((tmp_path / "walk.html").as_uri(), SIZE) as page:
+        ready(page)
+        page.value("const s = document.getElementById('time'); s.value = 2; s.dispatchEvent(new Event('input'))")
+        followed = waited(page, lambda mark: mark.sum() > 1000)
+        across = np.nonzero(followed.any(axis=0))[0]
+        assert abs(across.mean() - SIZE[0] / 2) < 0.06 * SIZE[0]
+        page.value("document.getElementById('follow').click(); s.value = 0; s.dispatchEvent(new Event('input'))")
+        waited(page, lambda mark: mark.sum() == 0)
+        assert not page.complaints
+    fw.viewer.export(run, tmp_path / "walk.html", follow=False, trails=["puck"])
+    with Page((tmp_path / "walk.html").as_uri(), SIZE) as page:
+        ready(page)
+        assert page.until("document.getElementById('trails').checkVisibility()")
+        page.value("const s = document.getElementById('time'); s.value = 2; s.dispatchEvent(new Event('input'))")
+        page.until("document.getElementById('clock').textContent == '2.00 of 2 s'")
+        with_trail = page.picture()
+        page.value("document.getElementById('trails').click()")
+        time.sleep(0.5)
+        changed = np.asarray(Image.open(io.BytesIO(with_trail)).convert("L")).astype(int)
+        changed -= np.asarray(Image.open(io.BytesIO(page.picture())).convert("L"))
+        across = np.nonzero((np.abs(changed) > 10)[: SIZE[1] - 150].any(axis=0))[0]
+        assert len(across) > 0.5 * SIZE[0], "from where it began to where it is"
+        assert not page.complaints
+
+
 def test_a_page_of_one_state_has_no_clock(tmp_path: Path) -> None:
     model = fw.robots.double_pendulum()
     fw.viewer.export(still_life(model, np.array([0.3, 0.2])), tmp_path / "still.html")
     with Page((tmp_path / "still.html").as_uri(), SIZE) as page:
         ready(page)
         waited(page, lambda mark: mark.sum() > 50)
-        assert page.value("getComputedStyle(document.getElementById('play')).display") == "none"
+        assert (
+            page.value("['play', 'time', 'speed'].some(id => document.getElementById(id).checkVisibility())") is False
+        )
         assert not page.complaints
 
 
@@ -152,6 +217,34 @@ def test_a_page_without_webgl_says_so(fall: fw.Trajectory, tmp_path: Path) -> No
         page.call("Page.addScriptToEvaluateOnNewDocument", source="HTMLCanvasElement.prototype.getContext = () => null")
         page.call("Page.navigate", url=(tmp_path / "fall.html").as_uri())
         assert "needs WebGL 2" in page.until("document.querySelector('main p')?.textContent")
+
+
+def test_plots_of_a_report_are_zoomed_and_switched(fall: fw.Trajectory, tmp_path: Path) -> None:
+    """By dragging over a part, for all panels over time; "all" shows all again; a press on a name hides its curve."""
+    write_report({"fall": fall}, tmp_path / "report.html", title="fall", rate=5)
+    with Page((tmp_path / "report.html").as_uri(), (1000, 900), offline=True) as page:
+        page.until("document.querySelectorAll('.plot').length == 4", 60)
+        page.value("document.querySelector('.plots').scrollIntoView()")
+        place = "(() => { const b = document.querySelector('.plot canvas').getBoundingClientRect();"
+        x, y, wide = page.value(place + " return [b.left, b.top, b.width] })()")
+        page.value("window.shown = (k) => document.querySelectorAll('.plot canvas')[k].ariaLabel")
+        assert page.until("window.shown(0)") == "joints [rad or m]: 2 curves from 0 to 1.2"
+        for kind, at in (("mousePressed", 0.5), ("mouseMoved", 0.6), ("mouseReleased", 0.6)):
+            buttons = {"button": "left", "buttons": 1, "clickCount": 1}
+            page.call("Input.dispatchMouseEvent", type=kind, x=x + at * wide, y=y + 60, **buttons)
+        low, high = page.until("window.shown(0).match(/from (0[.]\\d+) to (0[.]\\d+)/)?.slice(1)")
+        assert 0.4 < float(low) < float(high) < 0.8
+        assert float(high) - float(low) == pytest.approx(0.12, rel=0.3), "a tenth of the picture"
+        assert page.value("window.shown(1)").endswith(f"3 curves from {low} to {high}"), "the other goes along"
+        page.value("document.querySelector('.tools button:last-child').click()")
+        page.until("window.shown(0).endsWith('from 0 to 1.2') && window.shown(1).endsWith('from 0 to 1.2')")
+        page.value("document.querySelectorAll('.plot')[1].querySelector('.legend button').click()")
+        page.until("window.shown(1).includes('2 curves')")
+        assert page.value("document.querySelector('.legend .off').textContent") == "kinetic"
+        assert page.value("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+        page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+        assert page.until("innerWidth == 390 && document.documentElement.scrollWidth <= 390"), "nor on a phone"
+        assert not page.complaints
 
 
 def test_a_run_goes_on_when_the_browser_is_closed() -> None:

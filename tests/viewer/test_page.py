@@ -52,7 +52,10 @@ def test_bodies_are_where_kinematics_has_them(standing: fw.Trajectory, tmp_path:
     np.testing.assert_allclose(shown[:, :, :3], np.swapaxes(poses.rotation[:, 1:], -1, -2), atol=1e-6)
     beside = right["poses"].reshape(frames, -1, 4, 3) - shown
     np.testing.assert_allclose(beside[:, :, 3], np.broadcast_to(beside[0, 0, 3], beside[:, :, 3].shape), atol=1e-6)
-    assert beside[0, 0, 3, 1] < -0.3, "the other stands beside it"
+    direction = np.array(scene["direction"])
+    right = np.cross([0.0, 0.0, 1.0], direction) / np.hypot(*direction[:2])
+    assert beside[0, 0, 3] @ right == pytest.approx(np.linalg.norm(beside[0, 0, 3]), rel=1e-6), "across the picture"
+    assert beside[0, 0, 3] @ right > 0.3, "the other stands beside it"
 
 
 def test_arrows_are_the_forces_at_their_points(standing: fw.Trajectory, tmp_path: Path) -> None:
@@ -68,6 +71,51 @@ def test_arrows_are_the_forces_at_their_points(standing: fw.Trajectory, tmp_path
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-4)
     np.testing.assert_allclose(robot["below"].reshape(-1, 3)[:, 2], 0.0, atol=1e-6)
     np.testing.assert_allclose(robot["below"].reshape(-1, 3)[:, :2], robot["com"].reshape(-1, 3)[:, :2])
+
+
+def test_everybody_is_in_the_picture_as_long_as_it_moves(standing: fw.Trajectory, tmp_path: Path) -> None:
+    """All vertices in all frames are within the corners that the page fits its camera to."""
+    fw.viewer.export([standing, standing], tmp_path / "two.html")
+    scene = unpacked(tmp_path / "two.html")
+    corners = np.array(scene["corners"]).reshape(2, 8, 3)
+    for robot, box in zip(scene["robots"], corners, strict=True):
+        poses = robot["poses"].reshape(len(robot["t"]), -1, 4, 3)
+        for part in robot["parts"]:
+            vertices = part["vertices"].reshape(-1, 3)
+            places = vertices @ poses[:, part["body"], :3] + poses[:, part["body"], 3:]
+            assert (places.min(axis=(0, 1)) > box.min(axis=0) - 1e-6).all()
+            assert (places.max(axis=(0, 1)) < box.max(axis=0) + 1e-6).all()
+
+
+def test_slow_motion_has_more_frames_and_trails_are_ways_of_points(standing: fw.Trajectory, tmp_path: Path) -> None:
+    fw.viewer.export(standing, tmp_path / "slow.html", rate=30.0, speed=0.5, trails=["FL_foot", "body"])
+    scene = unpacked(tmp_path / "slow.html")
+    (robot,) = scene["robots"]
+    assert len(robot["t"]) == 13, "0.2 s, 60 of each, with both ends"
+    assert scene["speed"] == 0.5
+    index = np.rint(robot["t"] / 2.5e-4).astype(int)
+    model = standing.model
+    foot, body = robot["trails"]
+    k = [point.name for point in model.contact_points].index("FL_foot")
+    place = fw.forward_kinematics(model, standing.q[index])
+    local, on = np.array(model.contact_points[k].position), model.contact_points[k].body
+    expected = place.position[:, on] + place.rotation[:, on] @ local
+    np.testing.assert_allclose(foot["places"].reshape(-1, 3), expected, atol=1e-6)
+    np.testing.assert_allclose(body["places"].reshape(-1, 3), place.position[:, 1], atol=1e-6)
+    pressed = np.linalg.norm(standing.contact_force[np.minimum(index, 799), k], axis=-1) > 0
+    np.testing.assert_array_equal(foot["pressed"] > 0, pressed)
+    assert pressed.any()
+
+
+def test_options_that_a_page_cannot_have(standing: fw.Trajectory, tmp_path: Path) -> None:
+    for speed in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="speed: expected a number > 0"):
+            fw.viewer.export(standing, tmp_path / "no.html", speed=speed)
+    with pytest.raises(ValueError, match="no contact point, link or frame named 'FL_fot'; did you mean 'FL_foot'"):
+        fw.viewer.export(standing, tmp_path / "no.html", trails=["FL_fot"])
+    with pytest.raises(ValueError, match="trails: expected names in a list, got 'FL_foot'"):
+        fw.viewer.export(standing, tmp_path / "no.html", trails="FL_foot")
+    assert not list(tmp_path.iterdir())
 
 
 def test_normals_look_outward(standing: fw.Trajectory, tmp_path: Path) -> None:

@@ -121,8 +121,10 @@ def test_robots_side_by_side_have_their_own_ground_unless_it_is_level() -> None:
     run = fw.simulate(ball, ball.neutral(), np.zeros(6), duration=0.01, dt=1e-4, contact=contact)
     with fw.viewer.show([run, run], block=False, browser=False) as viewer:
         names = set(viewer.server.scene._handle_from_node_name)
-    assert {"/robot0/ground/0", "/robot1/ground/0"} <= names
-    assert [name for name in names if name.startswith("/ground/")] == ["/ground/0"]  # one chessboard for both
+    assert {"/world/robot0/ground/0", "/world/robot1/ground/0"} <= names
+    assert [name for name in names if name.startswith("/world/ground/")] == [
+        "/world/ground/0"
+    ]  # one chessboard for both
 
 
 def test_the_camera_sees_nothing_as_near_as_the_sheet_that_viser_lays_over_the_window(swing: fw.Trajectory) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
-from featherweight.visuals import DrawnShape, Frames, bounds
+from featherweight.visuals import Viewpoint, fitted
 
 AWAY = 2.6  # widths of a picture from the camera to what it looks at
 FILLED = 0.88  # of a picture, by the box around a robot
@@ -56,22 +55,14 @@ class Camera:
         right /= np.linalg.norm(right)
         return np.stack([right, np.cross(right, forward), forward], axis=1), distance
 
+    def moved(self, way: np.ndarray) -> Camera:
+        """The same, moved by (3,) [m]."""
+        return Camera(self.eye + way, self.target + way, self.width)
 
-def camera_for(motion: Frames, shapes: Sequence[DrawnShape], aspect: float = 4 / 3) -> Camera:
-    """A camera that sees all of a motion; mechanisms that move in a plane are looked at across it."""
-    low, high = bounds(motion, shapes)
-    middle, extent = (low + high) / 2, high - low
-    moved = np.ptp(motion.position.reshape(-1, 3), axis=0)
-    direction = np.array([0.75, -1.0, 0.42])
-    if moved[1] < 0.05 * moved.max() or (not moved.any() and extent[1] < 0.2 * extent.max()):
-        direction = np.array([0.25, -1.0, 0.2])
-    elif moved[0] < 0.05 * moved.max():
-        direction = np.array([1.0, -0.25, 0.2])
-    width = max(float(np.linalg.norm(extent)), 1e-3)
-    corners = low + extent * np.array(list(product((0, 1), repeat=3)))
-    for _ in range(3):  # as near as all corners allow: where they are in the picture depends on how near it is
-        camera = Camera(middle + AWAY * width * direction / np.linalg.norm(direction), middle, width)
-        pixels, _ = camera.seen(corners, (2, 2))  # from 0 to 2 across
-        x, y = np.abs(pixels - 1.0).max(axis=0)
-        width *= max(float(x), float(y) * aspect, 1e-6) / FILLED
-    return Camera(middle + AWAY * width * direction / np.linalg.norm(direction), middle, width)
+
+def camera_for(views: Sequence[Viewpoint], aspect: float = 4 / 3) -> Camera:
+    """As near as all corners of the robots' boxes allow, from the direction of the first."""
+    corners, direction = np.concatenate([view.corners for view in views]), views[0].direction
+    tangent = FILLED / (2 * AWAY)
+    target, distance = fitted(corners, direction, (tangent, tangent / aspect))
+    return Camera(target + distance * direction, target, distance / AWAY)

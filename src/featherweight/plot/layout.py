@@ -14,6 +14,7 @@ from featherweight.extras import needed
 POINT = 1 / 72  # [inch]
 TICK = 7 * POINT  # a tick and the room between it and its label
 PAD = 4 * POINT
+LETTER = 0.66  # width of a letter in a legend, in its height
 
 
 def save(figure: Any, path: str | os.PathLike[str] | IO[bytes], *, dpi: int, **options: Any) -> None:
@@ -31,7 +32,8 @@ def _arrange(figure: Any, letter: float) -> None:
     width, height = figure.get_size_inches()
     rows, columns = figure.axes[0].get_subplotspec().get_gridspec().get_geometry()
     left = TICK + PAD + 0.65 * letter * max(_longest(axes.yaxis) for axes in figure.axes)
-    right = PAD + 0.65 * letter * max(_longest(axes.xaxis) for axes in figure.axes) / 2
+    half_label = 0.65 * letter * max(_longest(axes.xaxis) for axes in figure.axes) / 2
+    right = PAD + max(half_label, *(_beside(axes) for axes in figure.axes))
     powers = [bool(axes.yaxis.get_major_formatter().get_offset()) for axes in figure.axes]  # of ten, under the titles
     above, below = (3.3 if any(powers) else 1.9) * letter, TICK + PAD + 2.35 * letter
     tall = height / rows - above - below
@@ -43,6 +45,12 @@ def _arrange(figure: Any, letter: float) -> None:
         axes.yaxis.set_label_coords(-left / wide, 0.5)
         if not power:
             axes.set_title(axes.get_title(loc="left"), loc="left", fontsize=10, y=1.0)
+
+
+def _beside(axes: Any) -> float:
+    """Width of the legend on the right of a panel [inch]."""
+    texts = [] if axes.get_legend() is None else axes.get_legend().get_texts()
+    return max((LETTER * text.get_fontsize() * POINT * (len(text.get_text()) + 4) for text in texts), default=0.0)
 
 
 def _longest(axis: Any) -> int:

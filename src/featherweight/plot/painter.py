@@ -1,4 +1,4 @@
-"""Robots as pictures, by a depth buffer; around them what Pillow draws: a floor with a grid and a shadow, arrows."""
+"""Robots as pictures, by a depth buffer; around them what Pillow draws: a tiled floor, shadows, trails, arrows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from featherweight.extras import needed
 from featherweight.plot.camera import Camera
 from featherweight.plot.facets import Facets, facets_of
 from featherweight.plot.raster import DepthBuffer
-from featherweight.visuals import DrawnShape, Frames, Segments
-from featherweight.visuals.terrain import Terrain
+from featherweight.visuals import DrawnShape, Frames, Segments, Trail
+from featherweight.visuals.terrain import Terrain, round_length
 
 LIGHT = np.array([0.35, -0.45, 0.82]) / np.linalg.norm([0.35, -0.45, 0.82])  # where it comes from
-SKY, INK, SHADOW, LINES = (255, 255, 255), (40, 44, 52), (206, 208, 211), (222, 224, 227)
-ARROW = (214, 39, 40)
+SKY, INK, SHADOW, TILE = (255, 255, 255), (40, 44, 52), (206, 208, 211), (235, 237, 240)
+ARROW, PRESSED, SWUNG = (214, 39, 40), (232, 89, 12), (134, 178, 222)
+TILES = 12  # across a picture, or some fewer
+FADES = 6  # steps in which the floor fades into the sky
 FINE = 2  # pixels are painted so many times finer than they are shown
 BYTES = np.array([1, 1 << 8, 1 << 16])  # red, green and blue in one number
 
@@ -37,10 +39,7 @@ class Painter:
         self._robot = facets_of([(shape.body, shape.mesh, shape.color) for shape in shapes])
         solids = facets_of([(0, surface.mesh, surface.color) for surface in ground if surface.plane is None])
         self._facets = Facets(*(np.concatenate(both) for both in zip(solids, self._robot, strict=True)))
-        self._floor = needed("PIL.Image", "plot", "pictures need").new("RGB", self._size, SKY)
-        draw = self._pen(self._floor)
-        for plane in self._planes:
-            _grid(draw, plane, camera, self._size)
+        self._still, self._floor = camera, self._tiled()
 
     def paint(
         self,
@@ -49,14 +48,21 @@ class Painter:
         *,
         caption: str = "",
         newtons: float | None = None,
+        moved: np.ndarray | None = None,
+        trails: Sequence[Trail] = (),
         segments: Sequence[Segments] = (),
     ) -> Any:
-        """A Pillow image; `newtons` is how much force makes an arrow of a quarter of the picture."""
-        image, camera = self._floor.copy(), self._camera
+        """A Pillow image; `newtons` is how much force makes an arrow of a quarter of the picture; `moved` (3,) [m] how
+        far the camera has followed the robot; of trails what has been gone by this frame."""
+        follows = moved is not None and bool(moved.any())
+        self._camera = camera = self._still.moved(moved) if follows else self._still  # type: ignore[arg-type]
+        image = self._tiled() if follows else self._floor.copy()
         draw = self._pen(image)
         rotation, position = motion.rotation[frame], motion.position[frame]
         for plane in self._planes:
             self._shadow(draw, plane, rotation, position)
+        for trail in trails:
+            _trail(draw, trail.places[: frame + 1], trail.pressed[: frame + 1], camera, self._size)
         image = self._solids(image, rotation, position)
         draw = self._pen(image)
         for lines in segments:
@@ -101,6 +107,13 @@ class Painter:
         local = _seen(self._camera, corners[above], body[above], flat @ rotation, laid)
         _polygons(draw, self._camera.pixels(local, self._size), np.full(len(local), BYTES @ SHADOW))
 
+    def _tiled(self) -> Any:
+        """The picture without a robot."""
+        image = needed("PIL.Image", "plot", "pictures need").new("RGB", self._size, SKY)
+        for plane in self._planes:
+            _tiles(self._pen(image), plane, self._camera, self._size)
+        return image
+
     @staticmethod
     def _pen(image: Any) -> Any:
         return needed("PIL.ImageDraw", "plot", "pictures need").Draw(image)
@@ -125,16 +138,31 @@ def _polygons(draw: Any, pixels: np.ndarray, inks: np.ndarray) -> None:
         draw.polygon(polygon, fill=ink)
 
 
-def _grid(draw: Any, floor: Terrain, camera: Camera, size: tuple[int, int]) -> None:
-    """Lines at round numbers on a plane."""
+def _tiles(draw: Any, floor: Terrain, camera: Camera, size: tuple[int, int]) -> None:
+    """Every second tile of a plane around what is looked at, paler with the distance."""
     rotation, position = floor.plane  # type: ignore[misc]
-    step = 10.0 ** np.floor(np.log10(floor.size / 4))
+    step = round_length(camera.width / TILES)
     n = int(floor.size / 2 / step)
-    origin = _on_grid(rotation, position, step)
-    ends = [line for k in range(-n, n + 1) for line in (((k, -n, 0), (k, n, 0)), ((-n, k, 0), (n, k, 0)))]
-    pixels, depth = camera.seen(origin + np.array(ends) * step @ rotation.T, size)
-    for line in pixels[depth.min(axis=1) > 0].reshape(-1, 4).tolist():
-        draw.line(line, fill=LINES, width=FINE)
+    normal = rotation[:, 2]
+    origin = _on_grid(rotation, camera.target - normal * (normal @ (camera.target - position)), 2 * step)
+    tiles = np.array([(i, j) for i in range(-n, n) for j in range(-n, n) if (i + j) % 2])
+    corners = tiles[:, None] + np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
+    places = origin + np.pad(corners, ((0, 0), (0, 0), (0, 1))) * step @ rotation.T
+    pixels, depth = camera.seen(places, size)
+    away = np.linalg.norm(corners.mean(axis=1), axis=1) / n
+    fade = np.round(np.clip(1.6 * away - 0.5, 0, 1) * FADES) / FADES
+    shown = (depth.min(axis=1) > 0) & (fade < 1)
+    for tile, pale in zip(pixels[shown].reshape(-1, 8).tolist(), fade[shown].tolist(), strict=True):
+        draw.polygon(tile, fill=tuple(round(a + pale * (b - a)) for a, b in zip(TILE, SKY, strict=True)))
+
+
+def _trail(draw: Any, places: np.ndarray, pressed: np.ndarray, camera: Camera, size: tuple[int, int]) -> None:
+    """The way of a point: a line, in another colour where it pressed on the ground."""
+    pixels, depth = camera.seen(places, size)
+    both = pressed[:-1] & pressed[1:]
+    for touching, ink, width in ((False, SWUNG, FINE), (True, PRESSED, 2 * FINE)):
+        for k in np.flatnonzero((both == touching) & (np.minimum(depth[:-1], depth[1:]) > 0)):
+            draw.line([tuple(pixels[k]), tuple(pixels[k + 1])], fill=ink, width=width)
 
 
 def _on_grid(rotation: np.ndarray, position: np.ndarray, step: float) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from featherweight.endings import check_ending
 from featherweight.extras import needed
 from featherweight.model import Model
 from featherweight.plot.camera import Camera, camera_for
-from featherweight.plot.painter import ARROW, Painter
+from featherweight.plot.painter import ARROW, PRESSED, SWUNG, Painter
 from featherweight.simulation import Trajectory
-from featherweight.visuals import Frames, Segments, motion_of, shapes_of, terrain_of
+from featherweight.visuals import Frames, Segments, Trail, motion_of, shapes_of, terrain_of, trails_of, viewpoint_of
 from featherweight.visuals.motion import frames_of
 from featherweight.visuals.terrain import Terrain
 
@@ -48,7 +48,7 @@ def still(
     state = np.asarray(model.neutral() if q is None else q, dtype=float)
     motion = frames_of(model, np.zeros(1), state[None])
     shapes = shapes_of(model)
-    camera = camera or camera_for(motion, shapes, size[0] / size[1])
+    camera = camera or camera_for([viewpoint_of(motion, shapes)], size[0] / size[1])
     image = Painter(shapes, _terrain(ground, camera), camera, size).paint(motion, 0)
     if path is not None:
         image.save(path)
@@ -65,6 +65,8 @@ def movie(
     labels: Sequence[str] = (),
     camera: Camera | None = None,
     forces: bool = True,
+    follow: bool | None = None,
+    trails: Sequence[str] = (),
     segments: Sequence[Sequence[Segments]] = (),
 ) -> None:
     """A GIF of one trajectory, or of several side by side from the same place.
@@ -77,9 +79,13 @@ def movie(
         speed: 1 is real time, 0.3 is slow motion.
         size: width and height of each in pixels.
         labels: what to write above each.
-        camera: from where; chosen for the first if not given.
+        camera: from where; chosen so that all are seen if not given.
         forces: draw contact forces as arrows.
-        segments: for each trajectory, lines to draw: trails, for example.
+        follow: does the camera go along with the robot? If not given, with floating robots that travel, unless a
+            camera is given.
+        trails: names of contact points, links or frames whose ways are drawn; where a contact point presses on the
+            ground, in another colour.
+        segments: for each trajectory, lines to draw for a while.
     """
     check_ending("path", path, ("", ".gif"))
     if not 0 < speed < np.inf:
@@ -87,54 +93,70 @@ def movie(
     if not 0 < rate <= MOST_RATE:
         raise ValueError(f"rate: expected a number > 0, and up to {MOST_RATE} for a GIF, got {rate!r}")
     hundredths = round(100 / rate)  # that each picture is shown; what a GIF can say
-    several = _checked(trajectory)
-    if segments and len(segments) != len(several):
-        raise ValueError(f"segments: expected {len(several)} lists, one for each trajectory, got {len(segments)}")
-    lines = segments or [()] * len(several)
+    several, lines = _checked(trajectory, segments)
     motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     shapes = [shapes_of(motion.model) for motion in motions]
-    camera = camera or camera_for(motions[0], shapes[0], size[0] / size[1])
-    painters = [
-        Painter(own, _terrain(one.ground, camera), camera, size) for one, own in zip(several, shapes, strict=True)
-    ]
+    follow = False if follow is None and camera is not None else follow
+    views = [viewpoint_of(motion, own, follow) for motion, own in zip(motions, shapes, strict=True)]
+    camera = camera or camera_for(views, size[0] / size[1])
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
+    shots = []
+    for k, (one, motion, own, drawn) in enumerate(zip(several, motions, shapes, lines, strict=True)):
+        painter = Painter(own, _terrain(one.ground, camera), camera, size)
+        shots.append(
+            _Shot(motion, painter, views[k].path, trails_of(motion, trails), newtons, labels[k : k + 1], drawn)
+        )
     times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
-    nearest = [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1) for m in motions]  # states
-    shown = np.stack(nearest, axis=1)
-    pictures: list[Any] = []
-    for k, frames in enumerate(shown.tolist()):
-        if k and frames == shown[k - 1].tolist():
-            pictures.append(pictures[-1])
-            continue
-        row = [
-            painter.paint(m, f, newtons=newtons, caption=_caption(labels, i, m, f), segments=lines[i])
-            for i, (painter, m, f) in enumerate(zip(painters, motions, frames, strict=True))
-        ]
-        pictures.append(_beside(row))
-    marks = {tuple(round(255 * x) for x in drawn.color) for one in lines for drawn in one}
-    _write_gif(pictures, path, hundredths, [ARROW, *sorted(marks)])
+    nearest = [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1).tolist() for m in motions]  # states
+    shown, pictures = list(zip(*nearest, strict=True)), list[Any]()
+    for k, frames in enumerate(shown):
+        again = k and frames == shown[k - 1]
+        pictures.append(
+            pictures[-1] if again else _beside([shot.picture(f) for shot, f in zip(shots, frames, strict=True)])
+        )
+    _write_gif(pictures, path, hundredths, lines)
 
 
-def _checked(trajectory: Trajectory | Sequence[Trajectory]) -> list[Trajectory]:
-    """One or several."""
+class _Shot(NamedTuple):
+    """One robot of a movie."""
+
+    motion: Frames
+    painter: Painter
+    path: np.ndarray  # of the camera (F, 3)
+    trails: list[Trail]
+    newtons: float | None
+    label: Sequence[str]  # or none
+    segments: Sequence[Segments]
+
+    def picture(self, frame: int) -> Any:
+        """With label and time; under them where the run failed, if it did."""
+        motion = self.motion
+        first = "   ".join([*self.label, f"{motion.t[frame]:.2f} s"])
+        caption = f"{first}\n{motion.failure}" if motion.failure else first
+        return self.painter.paint(
+            motion, frame, newtons=self.newtons, caption=caption, moved=self.path[frame], trails=self.trails,
+            segments=self.segments,
+        )  # fmt: skip
+
+
+def _checked(
+    trajectory: Trajectory | Sequence[Trajectory], segments: Sequence[Sequence[Segments]]
+) -> tuple[list[Trajectory], Sequence[Sequence[Segments]]]:
+    """One or several, and the segments of each."""
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     if not several:
         raise ValueError("trajectory: expected one or more, got none")
     if not all(isinstance(one, Trajectory) for one in several):
         raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
-    return several
+    if segments and len(segments) != len(several):
+        raise ValueError(f"segments: expected {len(several)} lists, one for each trajectory, got {len(segments)}")
+    return several, segments or [()] * len(several)
 
 
 def _times(duration: float, step: float) -> np.ndarray:
     """Frame times [s]: equal steps from 0, and the end."""
     times = step * np.arange(int(duration / step + 1e-9) + 1)
     return times if duration - times[-1] <= 1e-9 * duration else np.append(times, duration)
-
-
-def _caption(labels: Sequence[str], i: int, motion: Frames, frame: int) -> str:
-    """Label and time; under it where the run failed, if it did."""
-    first = "   ".join([*labels[i : i + 1], f"{motion.t[frame]:.2f} s"])
-    return f"{first}\n{motion.failure}" if motion.failure else first
 
 
 def _terrain(surfaces: Sequence[Any], camera: Camera) -> list[Terrain]:
@@ -151,9 +173,11 @@ def _beside(images: Sequence[Any]) -> Any:
     return whole
 
 
-def _write_gif(pictures: Sequence[Any], path: Path, hundredths: int, marks: Sequence[tuple[int, ...]]) -> None:
+def _write_gif(pictures: Sequence[Any], path: Path, hundredths: int, segments: Sequence[Sequence[Segments]]) -> None:
     """Write a GIF with one palette for all frames, so that nothing flickers: the colours of the middle one, and those
     of marks, which may not be in it."""
+    drawn = {tuple(round(255 * x) for x in lines.color) for one in segments for lines in one}
+    marks = [ARROW, PRESSED, SWUNG, *sorted(drawn)]
     kept = COLORS - len(marks)
     numbers = pictures[len(pictures) // 2].quantize(kept).getpalette()[: 3 * kept]
     palette = needed("PIL.Image", "plot", "pictures need").new("P", (1, 1))

@@ -1,10 +1,9 @@
-"""A page about a run, or several that are compared: numbers, a moving picture, curves. One HTML file, all inside."""
+"""A page about a run, or several that are compared: numbers, a moving picture, curves to be zoomed. One HTML file."""
 
 from __future__ import annotations
 
 import base64
 import html
-import io
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -12,17 +11,19 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from featherweight.endings import PAGE, check_ending
-from featherweight.plot import movie, plot
-from featherweight.plot.layout import save
+from featherweight.plot import movie
+from featherweight.plot.panels import Lane
+from featherweight.plot.zoomable import STYLE, plots, script, style
 from featherweight.report.summary import Line, summary
 from featherweight.simulation import Trajectory
 
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #24292f; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; margin: 1rem 0 } td, th { padding: .3rem .9rem .3rem 0; text-align: left;
-vertical-align: top; border-bottom: 1px solid #e4e6e9 } img { max-width: 100% }
-h1 { font-size: 1.7rem; line-height: 1.2 } footer { color: #6a7078; margin-top: 3rem }
+OWN_STYLE = """
+  table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
+  td, th { padding: .3rem .9rem .3rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
+  img { max-width: 100%; border-radius: 6px } h2 { font-size: 1.2rem; margin-top: 2rem }
+  footer { opacity: .7; margin-top: 3rem }
 """
+MOST_SAMPLES = 2000  # of a curve on the page
 
 
 def write_report(
@@ -58,14 +59,14 @@ def write_report(
     parts += [f'<p><a href="{html.escape(to)}">{html.escape(name)}</a></p>' for name, to in (links or {}).items()]
     parts.append(_table(told))
     for name, run in runs.items():
-        parts += [f"<h2>{html.escape(name)}</h2>", _image(_curves(run), "png", f"curves of {name}")]
+        parts += [f"<h2>{html.escape(name)}</h2>", plots(Lane(run, 0, MOST_SAMPLES))]
     parts.append("<footer>Written by featherweight.</footer>")
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html.escape(title)}</title>"
+        f"<title>{html.escape(title)}</title><style>{STYLE}{OWN_STYLE}{style()}</style>"
     )
-    Path(path).write_text(f"{page}<style>{STYLE}</style>{''.join(parts)}</html>\n", encoding="utf-8")
+    Path(path).write_text(f"{page}{''.join(parts)}<script>{script()}</script></html>\n", encoding="utf-8")
 
 
 def _table(told: Mapping[str, list[Line]]) -> str:
@@ -87,12 +88,6 @@ def _gif(runs: Mapping[str, Trajectory], speed: float, rate: float) -> bytes:
         path = Path(folder) / "motion.gif"
         movie(list(runs.values()), path, labels=list(runs), speed=speed, rate=rate, size=(440, 330))
         return path.read_bytes()
-
-
-def _curves(run: Trajectory) -> bytes:
-    stream = io.BytesIO()
-    save(plot(run), stream, format="png", dpi=90)
-    return stream.getvalue()
 
 
 def _image(data: bytes, kind: str, text: str) -> str:

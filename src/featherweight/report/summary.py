@@ -59,7 +59,7 @@ def _energy(energy: np.ndarray) -> list[Line]:
     return [
         Line("energy_start", first, "", ""),
         Line("energy_end", last, "energy", f"{first:.6g} J at the start, {last:.6g} J at the end"),
-        Line("energy_band", band, "energy, highest less lowest", f"{band:.3g} J"),
+        Line("energy_band", band, "energy range", f"{band:.3g} J"),
     ]
 
 
@@ -77,7 +77,7 @@ def _forces(trajectory: Trajectory) -> list[Line]:
     }
     if shares:
         name = max(shares, key=lambda joint: shares[joint])
-        lines.append(Line("effort_used", shares[name], "most of a joint's strength", f"{shares[name]:.0%} ({name})"))
+        lines.append(Line("effort_used", shares[name], "peak torque / limit", f"{shares[name]:.0%} ({name})"))
     return lines
 
 

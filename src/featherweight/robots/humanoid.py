@@ -127,7 +127,32 @@ LEFT_POINTS = (
     ("elbow_tip",     "forearm", (+0.000, 0.1290, 0.632), 0.020),
     ("palm",          "hand",    (+0.000, 0.1290, 0.432), 0.020),
 )
+
+# what is drawn: capsules * by segment, centre while standing, axis, radius and length between the centres of their ends
+SKIN, SHIRT = (0.87, 0.72, 0.60, 1.0), (0.31, 0.54, 0.74, 1.0)
+TROUSERS, SHOES = (0.27, 0.32, 0.40, 1.0), (0.16, 0.17, 0.20, 1.0)
+TRUNK_SHAPES = (
+    ("pelvis",    (+0.000, 0.0000, 0.5450), "y", 0.0560, 0.075, TROUSERS),
+    ("abdomen",   (+0.000, -0.028, 0.6350), "z", 0.0530, 0.080, SHIRT),
+    ("abdomen",   (+0.000, +0.028, 0.6350), "z", 0.0530, 0.080, SHIRT),
+    ("chest",     (+0.000, -0.045, 0.7400), "z", 0.0560, 0.070, SHIRT),
+    ("chest",     (+0.000, +0.045, 0.7400), "z", 0.0560, 0.070, SHIRT),
+    ("chest",     (+0.000, 0.0000, 0.7900), "y", 0.0430, 0.170, SHIRT),
+    ("head",      (-0.004, 0.0000, 0.8550), "z", 0.0280, 0.040, SKIN),
+    ("head",      (+0.006, 0.0000, 0.9320), "z", 0.0480, 0.036, SKIN),
+    ("head",      (+0.046, 0.0000, 0.9400), "y", 0.0120, 0.034, SHOES),
+)
+LEFT_SHAPES = (
+    ("thigh",     (+0.000, 0.0500, 0.4100), "z", 0.0440, 0.215, TROUSERS),
+    ("shank",     (+0.000, 0.0500, 0.1650), "z", 0.0310, 0.220, TROUSERS),
+    ("foot",      (+0.036, 0.0410, 0.0210), "x", 0.0210, 0.105, SHOES),
+    ("foot",      (+0.032, 0.0590, 0.0210), "x", 0.0210, 0.095, SHOES),
+    ("upper_arm", (+0.000, 0.1290, 0.7300), "z", 0.0290, 0.170, SHIRT),
+    ("forearm",   (+0.000, 0.1290, 0.5600), "z", 0.0220, 0.140, SKIN),
+    ("hand",      (+0.004, 0.1290, 0.4400), "z", 0.0190, 0.040, SKIN),
+)
 # fmt: on
+TURNED = {"x": (0.0, radians(90), 0.0), "y": (radians(90), 0.0, 0.0), "z": (0.0, 0.0, 0.0)}  # z to an axis, rpy
 ORIGIN = {"world": LANDMARKS["pelvis"]} | {segment.name: LANDMARKS[segment.joint] for segment in TRUNK + LEFT}
 CENTRAL = ("world", *(segment.name for segment in TRUNK))
 
@@ -167,10 +192,10 @@ def humanoid(
     strength = m * h / (USUAL_MASS * USUAL_HEIGHT)  # as weight times length
     drag = _positive("stiffening", stiffening) * strength * (h / USUAL_HEIGHT) ** 0.5  # and times a swing's duration
     builder = Builder("humanoid")
-    for prefix, side, segments, points in (
-        ("", 1, TRUNK, TRUNK_POINTS),
-        ("left_", 1, LEFT, LEFT_POINTS),
-        ("right_", -1, LEFT, LEFT_POINTS),
+    for prefix, side, segments, points, shapes in (
+        ("", 1, TRUNK, TRUNK_POINTS, TRUNK_SHAPES),
+        ("left_", 1, LEFT, LEFT_POINTS, LEFT_SHAPES),
+        ("right_", -1, LEFT, LEFT_POINTS, LEFT_SHAPES),
     ):
         names = {name: name if name in CENTRAL else prefix + name for name in ORIGIN}
 
@@ -183,6 +208,9 @@ def humanoid(
         for name, body, place, radius in points:
             position = _offset(ORIGIN[body], place, side, h)
             builder.add_contact_point(prefix + name, parent=names[body], position=position, radius=radius * h)
+        for body, place, axis, radius, length, color in shapes:
+            placement = Placement(_offset(ORIGIN[body], place, side, h), rpy=TURNED[axis])
+            builder.add_geometry(names[body], "visual", "capsule", (radius * h, length * h), placement, color=color)
     return builder.build()
 
 

@@ -10,18 +10,32 @@ import numpy as np
 from featherweight.contact import Plane, Surface
 from featherweight.identity import identity
 from featherweight.simulation import Trajectory
-from featherweight.visuals import DrawnShape, Frames, bounds, motion_of, shapes_of
+from featherweight.visuals import (
+    DrawnShape,
+    Frames,
+    Trail,
+    Viewpoint,
+    bounds,
+    camera_axes,
+    motion_of,
+    shapes_of,
+    trails_of,
+    viewpoint_of,
+)
 from featherweight.visuals.shapes import FACES
 from featherweight.visuals.terrain import Terrain, terrain_of
 
-LONGEST = 1.0  # arrow, in robots' sizes
+USUAL = 0.16  # arrow of a contact's share of the weight, in robots' sizes
+LONGEST = 0.7  # arrow, in robots' sizes
 MOST_FACES = 60_000  # triangles of meshes, of all robots together
 FAINT = 0.004  # arrows below this share of the robot's size are not drawn
+APART = 0.12  # robots' sizes between two that stand side by side
 
 
 @dataclass(frozen=True, eq=False)
 class Actor:
-    """One robot: its frames, what it looks like, surfaces of its own, all of it moved by `offset` [m]."""
+    """One robot: its frames, what it looks like, surfaces of its own, all of it moved by `offset` [m]; and what an
+    arrow of one metre stands for [N]."""
 
     motion: Frames
     shapes: tuple[DrawnShape, ...]
@@ -30,11 +44,12 @@ class Actor:
     offset: np.ndarray
     label: str
     label_place: np.ndarray
+    newtons: float
+    trails: tuple[Trail, ...] = ()
 
     def tips(self, size: float) -> np.ndarray:
         """Where arrows end that stand for the contact forces (F, nc, 3) [m]: at their point if they are too faint."""
-        newtons = max(self.motion.model.weight, 1e-9) / (0.4 * size)  # for each metre of an arrow
-        arrows = self.motion.force / newtons
+        arrows = self.motion.force / self.newtons
         length = np.linalg.norm(arrows, axis=-1, keepdims=True)
         short = arrows / np.maximum(1.0, length / (LONGEST * size))
         return self.motion.points + np.where(length > FAINT * size, short, 0.0)
@@ -53,23 +68,30 @@ class Actor:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Everybody, the ground they share, a robot's size [m], and where the camera is and looks [m]."""
+    """Everybody, the ground they share, a robot's size [m]; from which direction they are seen, corners (n, 3) that
+    have to be in the picture, and how far the camera has followed them (N, 3) at times (N,)."""
 
     actors: tuple[Actor, ...]
     ground: tuple[Terrain, ...]
     size: float
-    camera: np.ndarray
-    look_at: np.ndarray
-
-    @property
-    def width(self) -> float:
-        """From the camera to what it looks at."""
-        return float(np.linalg.norm(self.camera - self.look_at))
+    direction: np.ndarray
+    corners: np.ndarray
+    times: np.ndarray
+    path: np.ndarray
 
     @property
     def duration(self) -> float:
         """Of the longest [s]."""
         return max(float(actor.motion.t[-1]) for actor in self.actors)
+
+    @property
+    def follows(self) -> bool:
+        """Does the camera move?"""
+        return bool(self.path.any())
+
+    def followed(self, t: float) -> np.ndarray:
+        """How far the camera has moved at a time (3,) [m]."""
+        return self.path[int(np.clip(np.searchsorted(self.times, t + 1e-9) - 1, 0, len(self.times) - 1))]
 
     @property
     def title(self) -> str:
@@ -80,41 +102,64 @@ class Layout:
         return " | ".join(actor.label for actor in self.actors if actor.label) or first.motion.model.name
 
 
-def layout_of(trajectories: Sequence[Trajectory], labels: Sequence[str], rate: float) -> Layout:
-    """Robots in a row along y if they are several."""
+def layout_of(
+    trajectories: Sequence[Trajectory],
+    labels: Sequence[str],
+    rate: float,
+    *,
+    follow: bool | None = None,
+    trails: Sequence[str] = (),
+) -> Layout:
+    """Robots in a row across the picture if they are several, so that none hides another."""
     if not trajectories:
         raise ValueError("trajectories: expected one or more, got none")
     motions = [motion_of(one, rate=rate) for one in trajectories]
     looks = [tuple(shapes_of(motion.model, min(FACES, MOST_FACES // len(motions)))) for motion in motions]
-    spans = [bounds(motion, look) for motion, look in zip(motions, looks, strict=True)]
-    extents = [high - low for low, high in spans]
-    way = max(float(np.median([extent.max() for extent in extents])), 1e-3)
+    views = [viewpoint_of(motion, look, follow) for motion, look in zip(motions, looks, strict=True)]
     size = max(float(np.median([_size(*one) for one in zip(motions, looks, strict=True)])), 1e-3)
-    pitch = 1.15 * max(float(extent[1]) for extent in extents) + 0.3 * size
+    right = camera_axes(views[0].direction)[:, 0]
+    offsets, corners = _row(views, right, APART * size)
     actors = []
-    for k, (motion, look, one) in enumerate(zip(motions, looks, trajectories, strict=True)):
+    for k, (motion, look, view, one) in enumerate(zip(motions, looks, views, trajectories, strict=True)):
         own = [surface for surface in one.ground if not _is_level(surface)]
+        way = float(np.max(view.extent + np.ptp(view.path, axis=0)))
         ground = tuple(terrain_of(own, motion.com[0], 3 * way))
-        above = np.array([*motion.com[0][:2], spans[k][1][2] + 0.12 * size])
+        above = np.array([*(view.low + view.high)[:2] / 2, view.high[2] + 0.08 * size])
         label = ": ".join(filter(None, (*labels[k : k + 1], motion.failure)))
-        offset = np.array([0.0, -k * pitch, 0.0])
-        actors.append(Actor(motion, look, tuple(one.ground), ground, offset, label, above))
-    low = np.min([low for low, _ in spans], axis=0) - [0, pitch * (len(spans) - 1), 0]
-    high = np.max([high for _, high in spans], axis=0)
-    middle, width = (low + high) / 2, float(np.linalg.norm(high - low))
+        ways = tuple(trails_of(motion, trails))
+        newtons = _share_of_weight(motion) / (USUAL * size)
+        actors.append(Actor(motion, look, tuple(one.ground), ground, offsets[k], label, above, newtons, ways))
+    longest = max(range(len(motions)), key=lambda k: float(motions[k].t[-1]))
+    times = motions[longest].t
+    path = np.mean([_at(times, motion.t, view.path) for motion, view in zip(motions, views, strict=True)], axis=0)
+    middle = (corners.min(axis=0) + corners.max(axis=0)) / 2 + path.mean(axis=0)
+    wide = float(np.linalg.norm(np.ptp(corners, axis=0) + np.ptp(path, axis=0)))
     level = {identity(surface): surface for one in trajectories for surface in one.ground if _is_level(surface)}
-    shared = tuple(terrain_of(list(level.values()), middle, 3 * width))
-    return Layout(tuple(actors), shared, size, middle + 0.8 * width * _direction(high - low), middle)
+    shared = tuple(terrain_of(list(level.values()), middle, 3 * wide))
+    return Layout(tuple(actors), shared, size, views[0].direction, corners, times, path)
 
 
-def _direction(extent: np.ndarray) -> np.ndarray:
-    """Towards the camera: in front, a little to the side; across the plane of what is flat."""
-    direction = np.array([1.0, -1.0, 0.5])
-    if extent[0] < 0.2 * extent.max():
-        direction = np.array([1.0, -0.2, 0.15])
-    elif extent[1] < 0.2 * extent.max():
-        direction = np.array([0.2, -1.0, 0.15])
-    return direction / np.linalg.norm(direction)
+def _row(views: Sequence[Viewpoint], right: np.ndarray, gap: float) -> tuple[list[np.ndarray], np.ndarray]:
+    """Offsets (3,) of robots side by side along `right`, and all corners of their boxes (n, 3)."""
+    offsets, corners, end = [np.zeros(3)], [views[0].corners], float((views[0].corners @ right).max())
+    for view in views[1:]:
+        across = view.corners @ right
+        offsets.append((end + gap - float(across.min())) * right)
+        corners.append(view.corners + offsets[-1])
+        end += gap + float(np.ptp(across))
+    return offsets, np.concatenate(corners)
+
+
+def _share_of_weight(motion: Frames) -> float:
+    """What a contact point usually carries [N]: the weight over as many as usually press; of four if none do."""
+    pressing = (np.linalg.norm(motion.force, axis=-1) > 0).sum(axis=1)
+    usual = float(np.median(pressing[pressing > 0])) if pressing.any() else min(4, max(1, motion.points.shape[1]))
+    return max(motion.model.weight, 1e-9) / usual
+
+
+def _at(times: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values (F, 3) of frames at t (F,), where other times are; the last after its end."""
+    return values[np.clip(np.searchsorted(t, times + 1e-9) - 1, 0, len(t) - 1)]
 
 
 def _is_level(surface: Surface) -> bool:

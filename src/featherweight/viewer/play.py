@@ -11,9 +11,10 @@ from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import layout_of
 from featherweight.viewer.scenery import UNITS, add_camera, add_ground, add_light
 from featherweight.viewer.stage import Stage
-from featherweight.visuals import Frames
+from featherweight.visuals import Frames, fitted
 
 RATE = 60.0  # frames of a trajectory a second
+SEEN = (0.85, 0.62)  # tangents of half the angles that are filled; the panel hides some of the window's right
 
 
 class Play:
@@ -26,24 +27,41 @@ class Play:
         self._together = server.atomic  # what is sent within it arrives in one piece: no robot is seen half moved
         units = UNITS / layout.size
         self.motions: list[Frames] = [actor.motion for actor in layout.actors]
+        self._units, self._layout, self._followed, self.follow = units, layout, np.zeros(3), layout.follows
+        self._world = scene.add_frame("/world", show_axes=False)  # the world is moved, and the camera stays the user's
         self.stages = []
         for k, actor in enumerate(layout.actors):
-            self.stages.append(Stage(scene, f"/robot{k}", actor, layout.size))
-            add_ground(scene, f"/robot{k}/ground", actor.ground, units)
+            self.stages.append(Stage(scene, f"/world/robot{k}", actor, layout.size))
+            add_ground(scene, f"/world/robot{k}/ground", actor.ground, units)
             if actor.label:
-                scene.add_label(f"/robot{k}/label", actor.label, position=units * actor.label_place)
+                place = units * (actor.label_place + actor.offset)
+                scene.add_label(f"/label{k}", actor.label, position=place)
         add_light(scene)
-        add_ground(scene, "/ground", layout.ground, units)
-        add_camera(server, layout.camera, layout.look_at, units)
+        add_ground(scene, "/world/ground", layout.ground, units)
+        look_at, distance = fitted(layout.corners, layout.direction, SEEN)
+        way = float(np.linalg.norm(np.ptp(layout.path, axis=0)))
+        add_camera(server, look_at + distance * layout.direction, look_at, way, units)
         server.gui.set_panel_label(layout.title)
         self.duration = layout.duration
         self.show(0.0)
 
+    @property
+    def follows(self) -> bool:
+        """Is there a way to follow?"""
+        return self._layout.follows
+
     def show(self, t: float) -> None:
         """Everybody to where they are at time t [s]."""
         with self._together():
+            if self.follow:
+                self._move_world(self._layout.followed(t))
             for motion, stage in zip(self.motions, self.stages, strict=True):
                 stage.show(int(np.clip(np.searchsorted(motion.t, t + 1e-9) - 1, 0, len(motion) - 1)))
+
+    def _move_world(self, followed: np.ndarray) -> None:
+        if (followed != self._followed).any():
+            self._followed = followed
+            self._world.position = -self._units * followed
 
     def replace(self, motion: Frames) -> None:
         """The first frame of another motion of the first robot."""

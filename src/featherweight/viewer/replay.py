@@ -10,7 +10,7 @@ from typing import Any
 from featherweight.simulation import Trajectory
 from featherweight.viewer.play import Play
 
-SPEEDS = {"0.1×": 0.1, "0.3×": 0.3, "1×": 1.0, "2×": 2.0, "5×": 5.0}
+SPEEDS = {"0.05×": 0.05, "0.1×": 0.1, "0.3×": 0.3, "0.5×": 0.5, "1×": 1.0, "2×": 2.0, "5×": 5.0}
 TICK = 1 / 60  # s between frames
 SLIDER_TICK = 0.2  # s between movements of the slider while it plays
 
@@ -35,8 +35,10 @@ class Replay:
         end = max(self.play.duration, TICK)
         self._slider = gui.add_slider("time [s]", min=0.0, max=end, step=min(TICK, end), initial_value=0.0)
         self._button = gui.add_button("Pause")
+        steps = gui.add_button_group("step", ("|◂", "◂", "▸"))
         self._speed = gui.add_dropdown("speed", options=tuple(SPEEDS), initial_value="1×")
-        self._loop = gui.add_checkbox("again and again", True)
+        self._loop = gui.add_checkbox("loop", True)
+        follow = gui.add_checkbox("follow", True, visible=self.play.follows)
         forces, com = gui.add_checkbox("contact forces", True), gui.add_checkbox("centre of mass", False)
 
         @self._slider.on_update
@@ -53,6 +55,19 @@ class Replay:
                 if not self._playing and self._t >= self.play.duration:
                     self._t = 0.0
                 self._pause(self._playing)
+
+        @steps.on_click
+        def _(_: Any) -> None:
+            by = {"|◂": -self.play.duration, "◂": -TICK, "▸": TICK}[steps.value]
+            with self._lock:
+                self._pause(True)
+                self._t = min(max(self._t + by, 0.0), self.play.duration)
+                self._slider.value = self._t
+                self.play.show(self._t)
+
+        @follow.on_update
+        def _(_: Any) -> None:
+            self.play.follow = follow.value
 
         @forces.on_update
         def _(_: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from featherweight.viewer.unlit import unlit
 from featherweight.visuals import Mesh, creased
-from featherweight.visuals.terrain import Terrain
+from featherweight.visuals.terrain import Terrain, round_length
 
 UNITS = 20.0  # of viser, in a robot's size
 NEAREST = 1.05  # units from the camera that are seen: beyond the sheet at 1
@@ -42,9 +42,9 @@ def add_light(scene: Any) -> None:
     )
 
 
-def add_camera(server: Any, place: np.ndarray, look_at: np.ndarray, units: float) -> None:
-    """At a place [m], looking at another."""
-    camera, distance = server.initial_camera, units * float(np.linalg.norm(place - look_at))
+def add_camera(server: Any, place: np.ndarray, look_at: np.ndarray, way: float, units: float) -> None:
+    """At a place [m], looking at another, and far enough for robots that go a way [m]."""
+    camera, distance = server.initial_camera, units * (way + float(np.linalg.norm(place - look_at)))
     camera.position, camera.look_at = units * place, units * look_at
     camera.near, camera.far = NEAREST, max(camera.far, 25 * distance)
 
@@ -70,9 +70,8 @@ def chessboard(ground: Terrain) -> tuple[Mesh, np.ndarray]:
 
 
 def _tiles(size: float) -> tuple[Mesh, Mesh]:
-    """A square as a chessboard: its white and its black fields, 1, 2 or 5 times a power of ten wide."""
-    power = 10.0 ** np.floor(np.log10(size / TILES))
-    cell = power * next(step for step in (1, 2, 5, 10) if step * power * TILES >= size)
+    """A square as a chessboard: its white and its black fields."""
+    cell = round_length(size / TILES)
     n = int(np.ceil(size / 2 / cell))
     fields: tuple[list[Mesh], list[Mesh]] = ([], [])
     corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])

@@ -7,6 +7,8 @@ from featherweight.visuals.segments import Segments
 from featherweight.visuals.shapes import DrawnShape, shapes_of
 from featherweight.visuals.solids import Mesh, ball, capsule, cylinder
 from featherweight.visuals.terrain import terrain_of
+from featherweight.visuals.trails import Trail, trails_of
+from featherweight.visuals.viewpoint import Viewpoint, camera_axes, fitted, viewpoint_of
 
 __all__ = [
     "DrawnShape",
@@ -14,13 +16,19 @@ __all__ = [
     "Frames",
     "Mesh",
     "Segments",
+    "Trail",
+    "Viewpoint",
     "ball",
     "bounds",
+    "camera_axes",
     "capsule",
     "creased",
     "cylinder",
+    "fitted",
     "good_part",
     "motion_of",
     "shapes_of",
     "terrain_of",
+    "trails_of",
+    "viewpoint_of",
 ]

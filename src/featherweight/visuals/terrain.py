@@ -26,6 +26,7 @@ class Terrain:
     color: Color
     plane: tuple[np.ndarray, np.ndarray] | None = None  # rotation and position
     size: float = 0.0  # of a plane's square
+    kind: type = Plane  # of surface
 
 
 def terrain_of(surfaces: Sequence[Surface], center: np.ndarray, size: float) -> list[Terrain]:
@@ -40,6 +41,12 @@ def terrain_of(surfaces: Sequence[Surface], center: np.ndarray, size: float) -> 
     return [_ground(surface, np.asarray(center), size) for surface in surfaces if type(surface) in DRAWN]
 
 
+def round_length(least: float) -> float:
+    """The shortest of 1, 2 or 5 times a power of ten [m] that is as long as this."""
+    power = 10.0 ** np.floor(np.log10(least))
+    return float(f"{power * next(step for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9)):.12g}")
+
+
 def _ground(surface: Any, center: np.ndarray, size: float) -> Terrain:
     if isinstance(surface, Plane):
         normal, point = np.array(surface.normal), np.array(surface.point)
@@ -51,10 +58,10 @@ def _ground(surface: Any, center: np.ndarray, size: float) -> Terrain:
     if isinstance(surface, Box):
         place = surface.placement
         rotation = np.array(place.rotation, dtype=float)
-        return Terrain(box(tuple(surface.size)).moved(rotation, np.array(place.position)), THINGS)
+        return Terrain(box(tuple(surface.size)).moved(rotation, np.array(place.position)), THINGS, kind=Box)
     if isinstance(surface, Sphere):
-        return Terrain(ball(surface.radius, 32).moved(np.eye(3), np.array(surface.center)), THINGS)
-    return Terrain(_field(surface), GROUND)
+        return Terrain(ball(surface.radius, 32).moved(np.eye(3), np.array(surface.center)), THINGS, kind=Sphere)
+    return Terrain(_field(surface), GROUND, kind=Heightfield)
 
 
 def _field(field: Heightfield) -> Mesh:
