@@ -270,4 +270,4 @@ def _run(out: Path, tell: Tell, short: bool) -> Outcome:
     )
 
 
-EXPERIMENT = Experiment("branches", "003", "A chain with branches: its sets, and the zeros of its inertia matrix", _run)
+EXPERIMENT = Experiment("branches", "003", "A chain with branches: its sets, the zeros of its matrix", _run)

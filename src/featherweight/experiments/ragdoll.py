@@ -181,4 +181,4 @@ def _run(out: Path, tell: Tell, short: bool) -> Outcome:
     )
 
 
-EXPERIMENT = Experiment("ragdoll", "001", "A ragdoll falls, and the recursion of the notes is held against it", _run)
+EXPERIMENT = Experiment("ragdoll", "001", "A ragdoll falls: the recursion of the notes, checked", _run)
