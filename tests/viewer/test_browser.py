@@ -211,6 +211,36 @@ def test_a_page_of_one_state_has_no_clock(tmp_path: Path) -> None:
         assert not page.complaints
 
 
+# share of the picture that has a robot's colour, on a dark page: what red, green and blue are like there
+COLOURS = {
+    "anymal_c_simple": (0.01, lambda r, g, b: (r > 120) & (r - g > 60)),  # red
+    "go1": (0.01, lambda r, g, b: (b - r > 15) & (b > 80)),  # blue
+    "go2": (0.01, lambda r, g, b: (b - r > 8) & (b > 110)),  # lavender
+    "panda": (0.02, lambda r, g, b: (r > 170) & (abs(r - b) < 12)),  # white
+    "talos_reduced": (0.0003, lambda r, g, b: (r > 150) & (g - b > 40)),  # orange hands
+}
+
+
+def test_real_robots_are_seen_with_their_colours(tmp_path: Path) -> None:
+    pytest.importorskip("pinocchio")  # with whose wheel the files come
+    with Page("about:blank", (900, 800)) as page:
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        for name, (share, like) in COLOURS.items():
+            model = fw.load(f"example-robot-data:{name}")
+            fw.viewer.export(still_life(model, model.neutral(), (fw.contact.Plane(),)), tmp_path / f"{name}.html")
+            page.call("Page.navigate", url=(tmp_path / f"{name}.html").as_uri())
+            page.until("document.getElementById('scale')?.textContent", 60)
+            end = time.monotonic() + 20
+            while True:
+                with Image.open(io.BytesIO(page.picture())) as picture:
+                    red, green, blue = np.moveaxis(np.asarray(picture.convert("RGB")).astype(int)[:700], -1, 0)
+                if like(red, green, blue).mean() > share:
+                    break
+                assert time.monotonic() < end, f"{name}: {like(red, green, blue).mean():.2%} of the picture"
+                time.sleep(0.2)
+        assert not page.complaints
+
+
 def test_a_page_without_webgl_says_so(fall: fw.Trajectory, tmp_path: Path) -> None:
     fw.viewer.export(fall, tmp_path / "fall.html")
     with Page("about:blank", SIZE) as page:

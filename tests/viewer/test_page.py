@@ -77,7 +77,7 @@ def test_everybody_is_in_the_picture_as_long_as_it_moves(standing: fw.Trajectory
     """All vertices in all frames are within the corners that the page fits its camera to."""
     fw.viewer.export([standing, standing], tmp_path / "two.html")
     scene = unpacked(tmp_path / "two.html")
-    corners = np.array(scene["corners"]).reshape(2, 8, 3)
+    corners = scene["corners"].reshape(2, -1, 3)
     for robot, box in zip(scene["robots"], corners, strict=True):
         poses = robot["poses"].reshape(len(robot["t"]), -1, 4, 3)
         for part in robot["parts"]:

@@ -61,7 +61,7 @@ class Camera:
 
 
 def camera_for(views: Sequence[Viewpoint], aspect: float = 4 / 3) -> Camera:
-    """As near as all corners of the robots' boxes allow, from the direction of the first."""
+    """As near as all corners of the robots' ways allow, from the direction of the first."""
     corners, direction = np.concatenate([view.corners for view in views]), views[0].direction
     tangent = FILLED / (2 * AWAY)
     target, distance = fitted(corners, direction, (tangent, tangent / aspect))

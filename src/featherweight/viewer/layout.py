@@ -122,7 +122,7 @@ def layout_of(
     actors = []
     for k, (motion, look, view, one) in enumerate(zip(motions, looks, views, trajectories, strict=True)):
         own = [surface for surface in one.ground if not _is_level(surface)]
-        way = float(np.max(view.extent + np.ptp(view.path, axis=0)))
+        way = float(np.max(view.high - view.low + np.ptp(view.path, axis=0)))
         ground = tuple(terrain_of(own, motion.com[0], 3 * way))
         above = np.array([*(view.low + view.high)[:2] / 2, view.high[2] + 0.08 * size])
         label = ": ".join(filter(None, (*labels[k : k + 1], motion.failure)))
@@ -140,7 +140,7 @@ def layout_of(
 
 
 def _row(views: Sequence[Viewpoint], right: np.ndarray, gap: float) -> tuple[list[np.ndarray], np.ndarray]:
-    """Offsets (3,) of robots side by side along `right`, and all corners of their boxes (n, 3)."""
+    """Offsets (3,) of robots side by side along `right`, and all their corners (n, 3)."""
     offsets, corners, end = [np.zeros(3)], [views[0].corners], float((views[0].corners @ right).max())
     for view in views[1:]:
         across = view.corners @ right

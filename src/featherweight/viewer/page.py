@@ -90,7 +90,8 @@ def _scene(layout: Layout, numbers: PackedArrays) -> dict[str, Any]:
     for piece, offset in pieces:
         if piece.plane is None:
             mesh = creased(piece.mesh).moved(np.eye(3), offset)
-            solids[piece.kind is Heightfield].append(_solid([(mesh, piece.color)], numbers))
+            rolling = piece.kind is Heightfield
+            solids[rolling].append(_solid([(mesh, _by_height(mesh, piece.color) if rolling else piece.color)], numbers))
     to_bottom = np.array([0.0, 0.0, 0.5])
     signs = {
         "shaft": (cylinder(1.0, 1.0).moved(np.eye(3), to_bottom), FORCE),
@@ -102,7 +103,7 @@ def _scene(layout: Layout, numbers: PackedArrays) -> dict[str, Any]:
     return {
         "duration": layout.duration,
         "direction": layout.direction.tolist(),
-        "corners": layout.corners.ravel().tolist(),
+        "corners": numbers.add(layout.corners),
         "follows": layout.follows,
         "times": numbers.add(layout.times),
         "path": numbers.add(layout.path),
@@ -131,6 +132,13 @@ def _board(ground: Terrain, offset: np.ndarray, wide: float) -> dict[str, Any]:
         "endless": bool(rotation[2, 2] == 1),
         "shadow": 1.0,
     }
+
+
+def _by_height(mesh: Mesh, color: Sequence[float]) -> np.ndarray:
+    """A colour for each vertex (n, 3), darker in the valleys."""
+    z = mesh.vertices[:, 2]
+    share = (z - z.min()) / max(float(np.ptp(z)), 1e-9)
+    return np.asarray((0.72 + 0.28 * share)[:, None] * np.array(color))
 
 
 def _wall(layout: Layout, wide: float) -> list[dict[str, Any]]:
@@ -184,7 +192,7 @@ def _segments(lines: Segments, offset: np.ndarray, numbers: PackedArrays) -> dic
 
 
 def _solid(pieces: Sequence[tuple[Mesh, Any]], numbers: PackedArrays) -> dict[str, Any]:
-    """Triangles, each piece of one colour (3,)."""
+    """Triangles, each piece of one colour (3,) or with one for each vertex (n, 3)."""
     mesh = Mesh.joined([piece for piece, _ in pieces])
     colors = [np.broadcast_to(color, piece.vertices.shape) for piece, color in pieces]
     return {

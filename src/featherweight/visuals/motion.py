@@ -82,14 +82,22 @@ def frames_of(
 
 def bounds(motion: Frames, shapes: Sequence[DrawnShape]) -> tuple[np.ndarray, np.ndarray]:
     """The least and largest coordinates of a robot in all its frames, shapes (3,) and (3,)."""
-    low, high = motion.com.min(axis=0), motion.com.max(axis=0)
+    places = extremes(motion, shapes, np.concatenate([np.eye(3), -np.eye(3)]))
+    return places.min(axis=0), places.max(axis=0)
+
+
+def extremes(motion: Frames, shapes: Sequence[DrawnShape], directions: np.ndarray) -> np.ndarray:
+    """Where a robot reaches farthest in each of these directions (n, 3), in all its frames: (n, 3) [m]."""
+    found = motion.com[np.argmax(motion.com @ directions.T, axis=0)]
     for shape in shapes:
         ends = np.stack([shape.mesh.vertices.min(axis=0), shape.mesh.vertices.max(axis=0)])
         corners = np.array([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
         rotation, position = motion.rotation[:, shape.body], motion.position[:, shape.body]
         places = (corners @ np.swapaxes(rotation, -1, -2) + position[:, None]).reshape(-1, 3)
-        low, high = np.minimum(low, places.min(axis=0)), np.maximum(high, places.max(axis=0))
-    return low, high
+        farthest = places[np.argmax(places @ directions.T, axis=0)]
+        further = np.einsum("ij,ij->i", farthest - found, directions) > 0
+        found = np.where(further[:, None], farthest, found)
+    return found
 
 
 def _spread(t: np.ndarray, rate: float) -> np.ndarray:

@@ -9,35 +9,35 @@ from itertools import product
 import numpy as np
 
 from featherweight.model import Model
-from featherweight.visuals.motion import Frames, bounds
+from featherweight.visuals.motion import Frames, bounds, extremes
 from featherweight.visuals.shapes import DrawnShape
 
 FRONT, SIDE = (0.0, -1.0, 0.05), (1.0, 0.0, 0.05)  # of mechanisms in the x-z plane, and in the y-z plane
 CORNER, TALL = (0.75, -1.0, 0.42), (1.0, -0.9, 0.22)  # of others: from a corner, lower if they are tall
 FLAT = 0.05  # of its size: what stays within this moves in a plane
 SMOOTHED = 0.6  # [s] of the robot's way that the camera takes the mean of
+DIRECTIONS = np.array([d for d in product((-2, -1, 0, 1, 2), repeat=3) if 2 in map(abs, d)], dtype=float)  # of corners
 TRAVELLED = 0.75  # robots' sizes: who goes further is followed
 
 
 @dataclass(frozen=True, eq=False)
 class Viewpoint:
-    """`direction` (3,), of length 1, from the robot to the camera; the box from `low` to `high` (3,) [m] that the
-    robot keeps within, seen by a camera that has moved by `path` (F, 3) [m] in each frame; zero if it stands."""
+    """`direction` (3,), of length 1, from the robot to the camera; `corners` (n, 3) [m] of what the robot keeps within,
+    seen by a camera that has moved by `path` (F, 3) [m] in each frame; zero if it stands."""
 
     direction: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    corners: np.ndarray
     path: np.ndarray
 
     @property
-    def corners(self) -> np.ndarray:
-        """Of the box (8, 3) [m]."""
-        return self.low + (self.high - self.low) * np.array(list(product((0, 1), repeat=3)))
+    def low(self) -> np.ndarray:
+        """Of the corners (3,) [m]."""
+        return self.corners.min(axis=0)
 
     @property
-    def extent(self) -> np.ndarray:
-        """Edges of the box (3,) [m]."""
-        return self.high - self.low
+    def high(self) -> np.ndarray:
+        """Of the corners (3,) [m]."""
+        return self.corners.max(axis=0)
 
 
 def viewpoint_of(motion: Frames, shapes: Sequence[DrawnShape], follow: bool | None = None) -> Viewpoint:
@@ -50,8 +50,8 @@ def viewpoint_of(motion: Frames, shapes: Sequence[DrawnShape], follow: bool | No
         if follow or (_floats(motion.model) and far):
             path = way - way[0]
     relative = replace(motion, position=motion.position - path[:, None], com=motion.com - path)
-    low, high = bounds(relative, shapes)
-    return Viewpoint(_direction(relative, high - low), low, high, path)
+    corners = extremes(relative, shapes, DIRECTIONS)
+    return Viewpoint(_direction(relative, np.ptp(corners, axis=0)), corners, path)
 
 
 def fitted(corners: np.ndarray, direction: np.ndarray, tangents: tuple[float, float]) -> tuple[np.ndarray, float]:
