@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments paper equations waiting load fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -63,6 +63,9 @@ waiting: $(VENV)/.dev  ## what people wait for: the demo, loading, frames a seco
 pictures: $(VENV)/.dev  ## the pictures of the README and the pages, made by the project itself
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/python docs/make_drawings.py
+
+experiment-pages: $(VENV)/.dev  ## the sources' own experiments: text and pictures of docs/experiments/, three minutes
+	$(BIN)/python docs/make_experiments.py
 
 docs: $(VENV)/.dev  ## all pages as HTML, in docs/_build/
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

@@ -14,6 +14,8 @@ import numpy as np
 import featherweight as fw
 from featherweight.cli.controllers import hold
 from featherweight.cli.starts import start
+from featherweight.experiments.trot import FEET, SPEED, trot_on
+from featherweight.experiments.trot_pictures import write_movie
 
 PICTURES = Path(__file__).parent / "pictures"
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -28,6 +30,12 @@ def dropped(contact: fw.contact.ContactModel, dt: float, seconds: float = 0.8) -
     return fw.simulate(
         robot, q, v, duration=seconds, dt=dt, control=hold(robot, q), contact=contact, record_every=every
     )
+
+
+def trot() -> None:
+    """The trot of the notes, at their speed: what the README begins with, and what `make experiment-pages` draws."""
+    runs = {one.label: one.run for one in (trot_on("spring", 1e-3, 4.0), trot_on("impulse", 1e-3, 4.0))}
+    write_movie(runs, FEET, PICTURES / "experiments" / "trot.gif", speed=SPEED)
 
 
 def swinging(integrator: str) -> fw.Trajectory:
@@ -94,8 +102,7 @@ def real_robots() -> None:
 
 def main() -> None:
     hard, soft = dropped(fw.contact.Impulse(friction=0.8), 1e-3), dropped(fw.contact.SpringDamper(friction=0.8), 2.5e-4)
-    labels = ["impulses, 1 ms", "springs, 0.25 ms"]
-    fw.plot.movie([hard, soft], PICTURES / "drop.gif", labels=labels, speed=0.5, rate=20, size=(400, 300))
+    trot()
     robots()
     real_robots()
     chain = swinging("variational")

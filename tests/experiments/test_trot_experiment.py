@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from featherweight.experiments.trot import FEET, Trot, TrotExperiment, trot
+from featherweight.experiments.trot import EXPERIMENT, FEET, Trot, TrotExperiment, trot
 
 SECONDS = 10.0
 
@@ -78,3 +83,28 @@ def test_the_figures_are_what_they_are_called(result: TrotExperiment, name: str)
 def test_runs_that_are_too_short_are_refused(seconds: float) -> None:
     with pytest.raises(ValueError, match=r"seconds: expected 2\.5 or more, got"):
         trot(seconds)
+
+
+def test_the_claims_carry_the_figures_and_say_what_is_wrong(result: TrotExperiment) -> None:
+    claims = result.claims
+    assert [claim.holds for claim in claims] == [True, True, True, False, True]
+    assert f"{result.springs.turning:.3g} deg/ms" in claims[1].measured
+    assert "1 ms is too long" in claims[3].why
+    assert [row[0] for row in result.table.rows] == ["springs, 1 ms", "impulses, 1 ms", "springs, 0.25 ms"]
+
+
+def test_its_pictures_run_at_the_speed_of_the_notes(tmp_path: Path) -> None:
+    """Slower than real time by 0.3, 20 pictures a second and more, both robots on one page."""
+    Image = pytest.importorskip("PIL.Image")
+    outcome = EXPERIMENT.run(tmp_path, lambda text: None, True)
+    assert {path.name for path in tmp_path.iterdir()} == {*outcome.pictures, *outcome.pages}
+    with Image.open(tmp_path / "trot.gif") as movie:
+        frames, milliseconds = movie.n_frames, movie.info["duration"]
+    assert milliseconds <= 50
+    assert (frames - 1) * milliseconds / 1e3 == pytest.approx(0.1 / 0.3, abs=0.05)  # 0.1 s of the run
+    page = (tmp_path / "trot-3d.html").read_text("utf-8")
+    data = gzip.decompress(base64.b64decode(re.search(r'const PACKED = "([^"]*)"', page)[1]))
+    head = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+    assert head["speed"] == 0.3
+    assert [robot["label"] for robot in head["robots"]] == ["springs, 1 ms", "impulses, 1 ms"]
+    assert all(len(robot["segments"]) == 3 for robot in head["robots"])

@@ -7,11 +7,14 @@ method converges quadratically, and that RIQN comes next within what one asks fo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from featherweight.experiments.claim import Claim
 from featherweight.experiments.discrete_steps import GUESSES, SOLVERS, Method, search, states
+from featherweight.experiments.experiment import Experiment, Outcome, Table, Tell
+from featherweight.experiments.figures import convergence_figure, saved
 from featherweight.robots import chain
 
 DT = 1e-3  # s
@@ -59,16 +62,24 @@ class Convergence:
         newton, broyden, riqn = (float(x) for x in self.iterations.mean(axis=(1, 2)))
         by_guess = self.iterations.mean(axis=(0, 2))
         return [
-            Claim("Newton's method converges quadratically", f"order {self.order:.2f}", 1.8 < self.order < 2.2),
             Claim(
-                "RIQN comes next to it",
+                "Newton's method converges quadratically",
+                f"order {self.order:.2f}",
+                1.8 < self.order < 2.2,
+                "section 4.4",
+            ),
+            Claim(
+                "within the tolerance RIQN comes next to Newton's method, before Broyden's",
                 f"Newton {newton:.1f} iterations, Broyden {broyden:.1f}, RIQN {riqn:.1f}, each {self.rate:.1f} digits",
                 newton < riqn < broyden,
+                "section 4.4",
+                "" if riqn < broyden else "Broyden's method learns from its steps, and is level or ahead",
             ),
             Claim(
                 "a better guess saves iterations",
                 ", ".join(f"{name} {x:.1f}" for name, x in zip(self.guesses, by_guess, strict=True)),
                 bool((np.diff(by_guess) < 0).all()),
+                "section 3.3",
             ),
         ]
 
@@ -82,3 +93,24 @@ def convergence(*, full: bool = False) -> Convergence:
         for s in SOLVERS
     ]
     return Convergence(links, SOLVERS, GUESSES, np.array(residual))
+
+
+def _run(out: Path, tell: Tell, short: bool) -> Outcome:
+    tell("searching with three solvers from three guesses")
+    result = convergence(full=not short)
+    mean = result.iterations.mean(axis=2)
+    rows = [(solver, *(f"{x:.1f}" for x in row)) for solver, row in zip(result.solvers, mean, strict=True)]
+    title = f"Iterations to 1e-9 N m s a link, {result.links} links"
+    return Outcome(
+        result.claims,
+        [Table(title, ("solver", *(f"from {guess}" for guess in result.guesses)), rows)],
+        {
+            saved(
+                convergence_figure(result), out / "convergence.svg"
+            ): "Residual over the iterations, median over states"
+        },
+        notes=["All three reach the tolerance of the source in a few iterations; what one costs is in `scaling`."],
+    )
+
+
+EXPERIMENT = Experiment("convergence", "004", "The residual of a variational step over the iterations", _run)

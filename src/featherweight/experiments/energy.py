@@ -8,12 +8,15 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.experiments.claim import Claim
 from featherweight.experiments.discrete_steps import states
+from featherweight.experiments.experiment import Experiment, Outcome, Table, Tell
+from featherweight.experiments.figures import energy_figure, saved
 from featherweight.extras import needed
 from featherweight.robots import chain
 from featherweight.simulation import rollout
@@ -53,32 +56,39 @@ class Energy:
                 "the energy of variational steps does not drift",
                 f"largest error {ours:.1e}, trend {trend['variational']:.1e}",
                 abs(trend["variational"]) < 0.1 * ours,
+                "section 4.2",
             ),
             Claim(
-                "that of semi-implicit Euler steps does",
+                "that of other integrators does, since their errors add up: semi-implicit Euler",
                 f"largest error {euler:.1e}, trend {trend['semi-implicit Euler']:.1e}",
                 euler > 10 * ours,
+                "sections 1 and 2",
             ),
             Claim(
-                "for long runs there is nothing better (not said, but what one takes from it)",
-                f"Runge-Kutta 4 at the same step: largest error {rk4:.1e}",
+                "methods like Euler and Runge-Kutta add up errors, and come to wrong results: Runge-Kutta 4 is worse",
+                f"Runge-Kutta 4 at the same step: largest error {rk4:.1e}, variational {ours:.1e}",
                 rk4 > ours,
+                "sections 1 and 2",
+                "" if rk4 > ours else "it drifts, but from so small an error that it stays ahead for longer than this",
             ),
         ]
 
 
-def energy(*, full: bool = False) -> Energy:
+def energy(*, full: bool = False, tell: Tell = lambda text: None) -> Energy:
     """The paper's chain of ten links in steps of 1 ms: a million, or 20 000. MuJoCo takes part if it is installed."""
     steps, every = (10**6, 500) if full else (20_000, 20)
     model = chain(LINKS)
     q, v = (x[0] for x in states(LINKS, 1, SEED))
     names, runs = list(OURS), []
-    for integrator in OURS.values():
+    for name, integrator in OURS.items():
+        tell(f"{steps:,} steps, {name}")
         run = rollout(model, q, v, steps=steps, dt=DT, integrator=integrator, record_every=every)
         runs.append((run.q, run.v))
     if importlib.util.find_spec("mujoco") is not None:
         names += MUJOCO
-        runs += [by_mujoco(LINKS, q, v, steps, every, integrator) for integrator in MUJOCO.values()]
+        for name, integrator in MUJOCO.items():
+            tell(f"{steps:,} steps, {name}")
+            runs.append(by_mujoco(LINKS, q, v, steps, every, integrator))
     scale = float(potential_energy(model, np.zeros(LINKS)))
     total = np.array([kinetic_energy(model, *run) + potential_energy(model, run[0]) for run in runs])
     error = (total - total[:, :1]) / scale
@@ -109,3 +119,21 @@ def _mjcf(n: int, integrator: str) -> str:
         bodies = f'<body pos="0 0 {1.5 if k else 0}">{link}{bodies}</body>'
     option = f'<option timestep="{DT}" gravity="0 0 -9.81" integrator="{integrator}"/>'
     return f"<mujoco>{option}<worldbody>{bodies}</worldbody></mujoco>"
+
+
+def _run(out: Path, tell: Tell, short: bool) -> Outcome:
+    result = energy(full=not short, tell=tell)
+    rows = [(name, f"{result.largest[name]:.1e}", f"{result.trend[name]:.1e}") for name in result.methods]
+    title = f"Error of the energy in {result.t[-1]:g} s, over {result.scale:.0f} J"
+    return Outcome(
+        result.claims,
+        [Table(title, ("method", "largest", "trend"), rows)],
+        {saved(energy_figure(result), out / "energy.svg"): "Ten links without friction: error of the energy over time"},
+        notes=[
+            "No drift is not the same as a small error: the energy of the variational step swings and returns, that "
+            "of Runge-Kutta 4 creeps away from an error that is hundreds of times smaller at this step."
+        ],
+    )
+
+
+EXPERIMENT = Experiment("energy", "004", "Energy of ten links over a million steps", _run)

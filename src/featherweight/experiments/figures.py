@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featherweight.experiments.accuracy import Accuracy
-from featherweight.experiments.convergence import Convergence
 from featherweight.experiments.discrete_steps import Method
-from featherweight.experiments.energy import Energy
-from featherweight.experiments.scaling import Scaling
 from featherweight.extras import needed
+
+if TYPE_CHECKING:
+    from featherweight.experiments.accuracy import Accuracy
+    from featherweight.experiments.convergence import Convergence
+    from featherweight.experiments.energy import Energy
+    from featherweight.experiments.scaling import Scaling
 
 TEAL, RED, AMBER, GREY, BLUE = "#00798c", "#d1495b", "#c98b1b", "#888888", "#30638e"
 SOLVERS = {"newton": RED, "broyden": AMBER, "riqn": TEAL}
@@ -19,6 +22,13 @@ INTEGRATORS = {"semi_implicit": RED, "rk4": AMBER, "variational": TEAL}
 NAMES = {"semi_implicit": "semi-implicit Euler", "rk4": "Runge–Kutta 4", "variational": "variational"}
 GUESSES = {"rest": ":", "velocity": "--", "dynamics": "-"}
 LEAST = 1e-16
+SCALED = {
+    Method("scalable", "newton", "velocity"): ("Newton, older evaluation", RED, "-"),
+    Method("scalable", "riqn", "dynamics"): ("RIQN, older evaluation", TEAL, "--"),
+    Method("drnea", "broyden", "dynamics"): ("Broyden, DRNEA", AMBER, "-"),
+    Method("drnea", "riqn", "dynamics"): ("RIQN, DRNEA", TEAL, "-"),
+    Method("drnea", "newton", "velocity"): ("Newton in linear time, DRNEA", BLUE, "-"),
+}
 
 
 def convergence_figure(result: Convergence) -> Any:
@@ -38,14 +48,7 @@ def convergence_figure(result: Convergence) -> Any:
 def scaling_figure(result: Scaling) -> Any:
     """Time a step and iterations a step over the number of links."""
     figure, (left, right) = _figure(2, (9.6, 3.8))
-    shown = {
-        Method("scalable", "newton", "velocity"): ("Newton, older evaluation", RED, "-"),
-        Method("scalable", "riqn", "dynamics"): ("RIQN, older evaluation", TEAL, "--"),
-        Method("drnea", "broyden", "dynamics"): ("Broyden, DRNEA", AMBER, "-"),
-        Method("drnea", "riqn", "dynamics"): ("RIQN, DRNEA", TEAL, "-"),
-        Method("drnea", "newton", "velocity"): ("Newton in linear time, DRNEA", BLUE, "-"),
-    }
-    for method, (label, color, line) in shown.items():
+    for method, (label, color, line) in SCALED.items():
         left.loglog(result.links, 1e6 * result.of(method), line, color=color, marker=".", label=label)
     left.loglog(result.links, 1e6 * result.native, ":", color="black", label="featherweight, default")
     left.set(xlabel="links", ylabel="time a step [µs]", title="Time a step")
@@ -85,6 +88,12 @@ def accuracy_figure(result: Accuracy) -> Any:
     step.set(xlabel="step [ms]", ylabel="error of the energy", ylim=(None, 10.0),
              title=f"Ten links, in {result.duration:.0f} s (dashed: in {result.duration / 10:.0f} s)")  # fmt: skip
     return _finished(figure)
+
+
+def saved(figure: Any, path: Path) -> str:
+    """Write a figure, the same bytes whenever it is the same; the name of its file."""
+    figure.savefig(path, metadata={"Date": None})
+    return path.name
 
 
 def _solver(name: str) -> str:

@@ -12,7 +12,7 @@ from featherweight.extras import needed
 from featherweight.plot.camera import Camera
 from featherweight.plot.facets import Facets, facets_of
 from featherweight.plot.raster import DepthBuffer
-from featherweight.visuals import DrawnShape, Frames, Trail
+from featherweight.visuals import DrawnShape, Frames, Segments, Trail
 from featherweight.visuals.terrain import Terrain, round_length
 
 LIGHT = np.array([0.35, -0.45, 0.82]) / np.linalg.norm([0.35, -0.45, 0.82])  # where it comes from
@@ -50,6 +50,7 @@ class Painter:
         newtons: float | None = None,
         moved: np.ndarray | None = None,
         trails: Sequence[Trail] = (),
+        segments: Sequence[Segments] = (),
     ) -> Any:
         """A Pillow image; `newtons` is how much force makes an arrow of a quarter of the picture; `moved` (3,) [m] how
         far the camera has followed the robot; of trails what has been gone by this frame."""
@@ -64,6 +65,8 @@ class Painter:
             _trail(draw, trail.places[: frame + 1], trail.pressed[: frame + 1], camera, self._size)
         image = self._solids(image, rotation, position)
         draw = self._pen(image)
+        for lines in segments:
+            _lines(draw, lines, float(motion.t[frame]), camera, self._size)
         if newtons is not None:
             _arrows(draw, motion.points[frame], motion.force[frame], camera.width / 4 / newtons, camera, self._size)
         if caption:
@@ -166,6 +169,14 @@ def _on_grid(rotation: np.ndarray, position: np.ndarray, step: float) -> np.ndar
     """The grid point on a plane nearest to `position`; lines are at round numbers of the plane's axes."""
     x, y, z = rotation.T @ position
     return rotation @ [np.round(x / step) * step, np.round(y / step) * step, z]
+
+
+def _lines(draw: Any, lines: Segments, time: float, camera: Camera, size: tuple[int, int]) -> None:
+    """What there is of them at a time [s]."""
+    pixels, _ = camera.seen(lines.shown(time), size)
+    color = tuple(round(255 * x) for x in lines.color)
+    for line in pixels.reshape(-1, 4).tolist():
+        draw.line(line, fill=color, width=max(1, round(lines.width * size[0] / camera.width)))
 
 
 def _arrows(

@@ -12,9 +12,9 @@ from featherweight.endings import check_ending
 from featherweight.extras import needed
 from featherweight.model import Model
 from featherweight.plot.camera import Camera, camera_for
-from featherweight.plot.painter import Painter
+from featherweight.plot.painter import ARROW, PRESSED, SWUNG, Painter
 from featherweight.simulation import Trajectory
-from featherweight.visuals import Frames, Trail, motion_of, shapes_of, terrain_of, trails_of, viewpoint_of
+from featherweight.visuals import Frames, Segments, Trail, motion_of, shapes_of, terrain_of, trails_of, viewpoint_of
 from featherweight.visuals.motion import frames_of
 from featherweight.visuals.terrain import Terrain
 
@@ -67,6 +67,7 @@ def movie(
     forces: bool = True,
     follow: bool | None = None,
     trails: Sequence[str] = (),
+    segments: Sequence[Sequence[Segments]] = (),
 ) -> None:
     """A GIF of one trajectory, or of several side by side from the same place.
 
@@ -84,6 +85,7 @@ def movie(
             camera is given.
         trails: names of contact points, links or frames whose ways are drawn; where a contact point presses on the
             ground, in another colour.
+        segments: for each trajectory, lines to draw for a while.
     """
     check_ending("path", path, ("", ".gif"))
     if not 0 < speed < np.inf:
@@ -91,7 +93,7 @@ def movie(
     if not 0 < rate <= MOST_RATE:
         raise ValueError(f"rate: expected a number > 0, and up to {MOST_RATE} for a GIF, got {rate!r}")
     hundredths = round(100 / rate)  # that each picture is shown; what a GIF can say
-    several = _checked(trajectory)
+    several, lines = _checked(trajectory, segments)
     motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     shapes = [shapes_of(motion.model) for motion in motions]
     follow = False if follow is None and camera is not None else follow
@@ -99,19 +101,20 @@ def movie(
     camera = camera or camera_for(views, size[0] / size[1])
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
     shots = []
-    for k, (one, motion, own) in enumerate(zip(several, motions, shapes, strict=True)):
+    for k, (one, motion, own, drawn) in enumerate(zip(several, motions, shapes, lines, strict=True)):
         painter = Painter(own, _terrain(one.ground, camera), camera, size)
-        shots.append(_Shot(motion, painter, views[k].path, trails_of(motion, trails), newtons, [*labels[k : k + 1]]))
+        shots.append(
+            _Shot(motion, painter, views[k].path, trails_of(motion, trails), newtons, labels[k : k + 1], drawn)
+        )
     times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
     nearest = [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1).tolist() for m in motions]  # states
-    shown = list(zip(*nearest, strict=True))
-    pictures: list[Any] = []
+    shown, pictures = list(zip(*nearest, strict=True)), list[Any]()
     for k, frames in enumerate(shown):
         again = k and frames == shown[k - 1]
         pictures.append(
             pictures[-1] if again else _beside([shot.picture(f) for shot, f in zip(shots, frames, strict=True)])
         )
-    _write_gif(pictures, path, hundredths)
+    _write_gif(pictures, path, hundredths, lines)
 
 
 class _Shot(NamedTuple):
@@ -122,25 +125,32 @@ class _Shot(NamedTuple):
     path: np.ndarray  # of the camera (F, 3)
     trails: list[Trail]
     newtons: float | None
-    label: list[str]  # or none
+    label: Sequence[str]  # or none
+    segments: Sequence[Segments]
 
     def picture(self, frame: int) -> Any:
         """With label and time; under them where the run failed, if it did."""
         motion = self.motion
         first = "   ".join([*self.label, f"{motion.t[frame]:.2f} s"])
         caption = f"{first}\n{motion.failure}" if motion.failure else first
-        moved, trails = self.path[frame], self.trails
-        return self.painter.paint(motion, frame, newtons=self.newtons, caption=caption, moved=moved, trails=trails)
+        return self.painter.paint(
+            motion, frame, newtons=self.newtons, caption=caption, moved=self.path[frame], trails=self.trails,
+            segments=self.segments,
+        )  # fmt: skip
 
 
-def _checked(trajectory: Trajectory | Sequence[Trajectory]) -> list[Trajectory]:
-    """One or several."""
+def _checked(
+    trajectory: Trajectory | Sequence[Trajectory], segments: Sequence[Sequence[Segments]]
+) -> tuple[list[Trajectory], Sequence[Sequence[Segments]]]:
+    """One or several, and the segments of each."""
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     if not several:
         raise ValueError("trajectory: expected one or more, got none")
     if not all(isinstance(one, Trajectory) for one in several):
         raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
-    return several
+    if segments and len(segments) != len(several):
+        raise ValueError(f"segments: expected {len(several)} lists, one for each trajectory, got {len(segments)}")
+    return several, segments or [()] * len(several)
 
 
 def _times(duration: float, step: float) -> np.ndarray:
@@ -163,9 +173,15 @@ def _beside(images: Sequence[Any]) -> Any:
     return whole
 
 
-def _write_gif(pictures: Sequence[Any], path: Path, hundredths: int) -> None:
-    """Write a GIF with one palette for all frames, so that nothing flickers."""
-    palette = pictures[len(pictures) // 2].quantize(COLORS)
+def _write_gif(pictures: Sequence[Any], path: Path, hundredths: int, segments: Sequence[Sequence[Segments]]) -> None:
+    """Write a GIF with one palette for all frames, so that nothing flickers: the colours of the middle one, and those
+    of marks, which may not be in it."""
+    drawn = {tuple(round(255 * x) for x in lines.color) for one in segments for lines in one}
+    marks = [ARROW, PRESSED, SWUNG, *sorted(drawn)]
+    kept = COLORS - len(marks)
+    numbers = pictures[len(pictures) // 2].quantize(kept).getpalette()[: 3 * kept]
+    palette = needed("PIL.Image", "plot", "pictures need").new("P", (1, 1))
+    palette.putpalette([*numbers, *(x for color in marks for x in color)])
     frames = [picture.quantize(palette=palette, dither=0) for picture in pictures]
     frames[0].save(
         path, format="GIF", save_all=True, append_images=frames[1:], duration=10 * hundredths, loop=0, optimize=False

@@ -20,7 +20,7 @@ from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import Actor, Layout, layout_of
 from featherweight.viewer.scenery import LAMP
 from featherweight.viewer.stage import ARROW, COM, DOT, FORCE
-from featherweight.visuals import Mesh, ball, camera_axes, creased, cylinder
+from featherweight.visuals import Mesh, Segments, ball, camera_axes, creased, cylinder
 from featherweight.visuals.packed import PackedArrays, unpacker
 from featherweight.visuals.solids import cone
 from featherweight.visuals.terrain import GROUND, Terrain, round_length
@@ -42,6 +42,7 @@ def export(
     speed: float = 1.0,
     follow: bool | None = None,
     trails: Sequence[str] = (),
+    segments: Sequence[Sequence[Segments]] = (),
 ) -> None:
     """Write a page with a moving robot, or several side by side, that opens in any browser without a network.
 
@@ -54,6 +55,7 @@ def export(
         follow: does the camera go along with the robot? If not given, with floating robots that travel.
         trails: names of contact points, links or frames whose ways are drawn; where a contact point presses on the
             ground, in another colour.
+        segments: for each trajectory, lines to draw for a while.
     """
     check_ending("path", path, PAGE)
     if not 0 < speed < np.inf:
@@ -62,7 +64,12 @@ def export(
     frames = rate * min(max(1.0, 1.0 / speed), FINEST)
     layout = layout_of(several, labels, frames, follow=follow, trails=trails)
     numbers = PackedArrays()
-    packed = numbers.packed(_scene(layout, numbers) | {"speed": speed})
+    scene = _scene(layout, numbers) | {"speed": speed}
+    if segments and len(segments) != len(several):
+        raise ValueError(f"segments: expected {len(several)} lists, one for each trajectory, got {len(segments)}")
+    for robot, actor, lines in zip(scene["robots"], layout.actors, segments or [()] * len(several), strict=True):
+        robot["segments"] = [_segments(one, actor.offset, numbers) for one in lines]
+    packed = numbers.packed(scene)
     parts = {
         "TITLE": html.escape(layout.title),
         "STYLE": (ASSETS / "page.css").read_text("utf-8"),
@@ -170,6 +177,17 @@ def _robot(actor: Actor, size: float, numbers: PackedArrays) -> dict[str, Any]:
         "com": numbers.add(motion.com + actor.offset),
         "below": numbers.add(actor.below() + actor.offset),
         "trails": trails,
+    }
+
+
+def _segments(lines: Segments, offset: np.ndarray, numbers: PackedArrays) -> dict[str, Any]:
+    """Ends and times of lines, and a rod of length 1 to draw each with."""
+    rod = cylinder(0.5 * lines.width, 1.0, 6).moved(np.eye(3), np.array([0.0, 0.0, 0.5]))
+    return {
+        "ends": numbers.add(lines.ends + offset),
+        "begin": numbers.add(lines.begin),
+        "end": numbers.add(lines.end),
+        "rod": _solid([(rod, lines.color)], numbers),
     }
 
 

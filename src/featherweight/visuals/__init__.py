@@ -3,6 +3,7 @@
 from featherweight.visuals.creases import creased
 from featherweight.visuals.failure import Failure, good_part
 from featherweight.visuals.motion import Frames, bounds, motion_of
+from featherweight.visuals.segments import Segments
 from featherweight.visuals.shapes import DrawnShape, shapes_of
 from featherweight.visuals.solids import Mesh, ball, capsule, cylinder
 from featherweight.visuals.terrain import terrain_of
@@ -14,6 +15,7 @@ __all__ = [
     "Failure",
     "Frames",
     "Mesh",
+    "Segments",
     "Trail",
     "Viewpoint",
     "ball",

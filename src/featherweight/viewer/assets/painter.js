@@ -120,8 +120,18 @@ function painter([gl, gpu], scene) {
   for (const name in scene.signs) signs[name] = solid(scene.signs[name]);
   const robots = scene.robots.map((robot) => ({ ...robot, draw: robot.parts.map(solid),
     boxes: robot.parts.map((part) => (!gpu && part.faces.length > MANY ? boxOf(part.vertices) : null)),
-    ribbons: robot.trails.map((trail) => ribbon(gl, trail)) }));
+    ribbons: robot.trails.map((trail) => ribbon(gl, trail)),
+    lines: robot.segments.map((lines) => ({ ...lines, draw: solid(lines.rod) })) }));
 
+  const line = ({ ends, begin, end, draw }, time) => { // those that have begun and are not over
+    for (let k = frameAt(begin, time); k >= 0; k--) {
+      if (begin[k] > time || end[k] <= time) continue;
+      const tail = row3(ends, 2 * k), way = plus(row3(ends, 2 * k + 1), tail, -1), length = Math.hypot(...way);
+      if (length < 1e-9) continue;
+      const z = scaled(way, 1 / length), x = unit(cross(z, Math.abs(z[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0]));
+      draw([...x, ...cross(z, x), ...way, ...tail]);
+    }
+  };
   const arrow = (tail, tip) => {
     const way = plus(tip, tail, -1), length = Math.hypot(...way), width = scene.arrow;
     if (length < 1e-9) return;
@@ -210,6 +220,7 @@ function painter([gl, gpu], scene) {
         const first = 2 * (frame * points + p);
         arrow(row3(robot.arrows, first), row3(robot.arrows, first + 1));
       }
+      for (const lines of robot.lines) line(lines, time);
       if (com) {
         signs.ball([...STILL, ...row3(robot.com, frame)]);
         signs.disc([...STILL, ...row3(robot.below, frame)]);
