@@ -33,20 +33,23 @@ class LTDL:
                 y[i] = y[i] - l * y[j]
         return y
 
-    def inverse(self, mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
-        """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over common ancestors k of i and j, Z = L⁻¹.
-
-        `mark` begins a new region of the program, so that rows of equal limbs share code.
-        """
-        n = len(self.d)
+    def unit_inverse(self, mark: Callable[[], None] = lambda: None) -> list[dict[int, Any]]:
+        """Z = L⁻¹, rows as {column: entry}: as sparse as L. `mark` begins a new region of the program, here and below,
+        so that rows of equal limbs share code."""
         Z: list[dict[int, Any]] = []
-        for i in range(n):
+        for i, own in enumerate(self.L):
             mark()
             row: dict[int, Any] = {i: 1}
-            for j, l in self.L[i].items():
+            for j, l in own.items():
                 for k, z in Z[j].items():
                     row[k] = row.get(k, 0) - l * z
             Z.append(row)
+        return Z
+
+    def inverse(self, mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
+        """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over common ancestors k of i and j, Z = L⁻¹."""
+        n = len(self.d)
+        Z = self.unit_inverse(mark)
         W: list[dict[int, Any]] = []
         for row in Z:
             mark()
@@ -62,6 +65,17 @@ class LTDL:
                         total = total + W[i][k] * Z[j][k]
                     inverse[i][j] = inverse[j][i] = total
         return inverse
+
+    def minus_solved(self, B: Sequence[Sequence[Any]], mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
+        """-M⁻¹ B."""
+        n = len(B)
+        result: list[list[Any]] = [[0] * n for _ in range(n)]
+        for c in range(n):
+            mark()
+            column = self.solve([0 if is_zero(row[c]) else -row[c] for row in B])
+            for r in range(n):
+                result[r][c] = column[r]
+        return result
 
     def _limbs(self) -> list[list[int]]:
         """Coordinates in runs of up to four, each the only child of the one before: a block of M⁻¹ with these rows and
