@@ -25,6 +25,7 @@ def inverse_dynamics_derivatives(
     tree: Tree, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any], f_ext: Sequence[Force] | None
 ) -> tuple[Rows, Rows, Rows]:
     """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M; f_ext stays as it is in the bodies' frames."""
+    tree = tree.fused_passes()
     x = RootFrame.of(tree, q, v)
     I_c, felt, M = x.composite(tree)
     return *force_derivatives(tree, x, q, v, a, f_ext, I_c, felt), M

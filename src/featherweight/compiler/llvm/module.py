@@ -8,6 +8,7 @@ from math import prod
 from featherweight.compiler.llvm.driver import emit_driver
 from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, emit_steps
 from featherweight.compiler.llvm.lanes import LaneTypes
+from featherweight.compiler.llvm.straight import straight_results
 from featherweight.compiler.llvm.support import attributes, intrinsics, support_in_module
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.plan.place import Plan
@@ -69,13 +70,14 @@ def emit_module(
         entry += prod(shape)
     early = ("", range(0)) if loop or width == 1 else _early(plan, max(n for n, _ in out_blocks), lanes)
     places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
-    functions, step = emit_steps(plan, lanes, *early)
+    straight = None if loop else straight_results(plan, outputs, width)
+    functions, step = emit_steps(plan, lanes, *early, straight)
     common = (intrinsics(width, target), attributes(target), ALIAS_METADATA, support_in_module(width, target))
     rest = (
         f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
         "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
         step,
-        emit_driver(lanes, native, in_blocks, out_blocks, plan, target, loop),
+        emit_driver(lanes, native, in_blocks, out_blocks, plan, target, straight, loop),
     )
     return Module("".join(common), functions, "".join(rest))
 

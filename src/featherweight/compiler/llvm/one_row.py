@@ -13,8 +13,8 @@ ONE = LaneTypes(1)
 
 
 def emit_one_row(native: LaneTypes) -> str:
-    """`@pack`, `@unpack` and `@scatter`; they return a word that is not zero if there is a NaN or an infinity."""
-    return _pack(native) + _unpack() + _scatter(native)
+    """`@pack`, `@unpack`, `@scatter`, `@clear` and `@finite`; all but one return a word that is not zero if there is a NaN or an infinity."""
+    return _pack(native) + _unpack() + _scatter(native) + _clear(native) + _finite(native)
 
 
 def _refused() -> str:
@@ -165,5 +165,41 @@ several:
   br i1 %more, label %several, label %check
 check:
   {_refused()}
+}}
+"""
+
+
+def _clear(native: LaneTypes) -> str:
+    """`@clear`: n zeros, in native vectors."""
+    T = native.real
+    block = ["%p = getelementptr double, ptr %to, i64 %c", f"store {T} {native.literal(0.0)}, ptr %p, align 8"]
+    single = [
+        "%sp = getelementptr double, ptr %to, i64 %s",
+        "store double 0.0, ptr %sp, align 8",
+        f"%sv = fadd {T} {native.literal(0.0)}, {native.literal(0.0)}",
+    ]
+    loop = column_loop(native, block, ["ret void"], single, ["ret void"])
+    return f"""
+define void @clear(ptr %to, i64 %n) noinline #0 {{
+start:
+  {loop}
+}}
+"""
+
+
+def _finite(native: LaneTypes) -> str:
+    """`@finite`: a word that is not zero if there is a NaN or an infinity among n numbers."""
+    w, T = native.width, native.real
+    block = ["%p = getelementptr double, ptr %from, i64 %c", f"%x = load {T}, ptr %p, align 8", *check(["%x"], native)]
+    splat = (
+        "%sv = fadd double %sx, 0x8000000000000000"
+        if w == 1
+        else f"%sv = insertelement {T} zeroinitializer, double %sx, i32 0"
+    )
+    single = ["%sp = getelementptr double, ptr %from, i64 %s", "%sx = load double, ptr %sp, align 8", splat]
+    return f"""
+define i64 @finite(ptr %from, i64 %n) noinline #0 {{
+start:
+  {column_loop(native, block, _refuse("%f0", native), single, _refuse("%sum1", native))}
 }}
 """
