@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from featherweight.compiler.llvm import memory
 from featherweight.compiler.llvm.lanes import LaneTypes
@@ -27,14 +28,14 @@ LOADS = {UNIFORM: memory.load_uniform, LANES: memory.load_lanes, ROWS: memory.lo
 
 
 def emit_steps(
-    plan: Plan, lanes: LaneTypes, fetch: str = "", offsets: Sequence[int] = (), straight: Straight | None = None
+    plan: Plan, lanes: LaneTypes, fetches: Fetches | None = None, straight: Straight | None = None
 ) -> tuple[list[str], str]:
-    """Functions of chunks that need no table; and the rest, with `@step(ptr %ws, ptr %rows, i64 %stride)`, which runs
-    the plan once on a workspace.
+    """Functions of chunks that need no table; and the rest, with `@step(ptr %ws, …)`, which runs the plan once on a
+    workspace.
 
-    Meanwhile memory fetches, by the function `fetch`, the cache lines at these offsets of a pack of rows that will be
-    written afterwards. Values of results that go `straight` to their rows are stored there: @step then has a pointer to
-    the row of each of these results."""
+    Meanwhile memory fetches cache lines of rows that will be written afterwards. Values of results that go `straight` to
+    their rows are stored there. For both @step has a pointer to the row of each of these results, or to the first of
+    those of a pack."""
     leaving = {k: straight.leaving(step) for k, step in enumerate(plan.steps) if isinstance(step, Chunk) and straight}
     pointers = "" if straight is None else straight.pointers
     first: dict[tuple, int] = {}  # step of each function
@@ -81,7 +82,7 @@ def emit_steps(
         for step in plan.steps
         if isinstance(step, Turn) and step.kind == "begin" and step.repeat.at_most > 1
     ]
-    body = "\n  ".join([*counters, *_spread(calls, fetch, offsets)])
+    body = "\n  ".join([*counters, *_spread(calls, fetches)])
     tables = [
         _table("@places", "i64", [str(p) for p in places]),
         *(
@@ -91,19 +92,38 @@ def emit_steps(
         *(_bytes(f"@lookup{k}", data) for k, data in enumerate(plan.lookups)),
         *(_table(name, "i32", [str(x) for x in moves]) for name, moves in move_tables(plan, lanes)),
     ]
-    arguments = f"ptr %ws, ptr %rows, i64 %stride{pointers}"
+    arguments = f"ptr %ws{pointers if fetches is None else fetches.pointers}"
     run = f"define internal void @step({arguments}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
     return free, "".join((*tables, *bound, run))
 
 
-def _spread(body: list[str], fetch: str, offsets: Sequence[int]) -> list[str]:
+def _spread(body: list[str], fetches: Fetches | None) -> list[str]:
     """Fetches of cache lines, evenly between the calls: all at once they would have to wait for each other."""
     calls = [k for k, text in enumerate(body) if text.startswith("call")]
     before: dict[int, list[str]] = {}
-    for n, offset in enumerate(offsets if calls else ()):
-        text = f"call void @{fetch}(ptr %rows, i64 %stride, i64 {offset})"
-        before.setdefault(calls[n * len(calls) // len(offsets)], []).append(text)
+    lines = fetches.lines if fetches is not None and calls else []
+    for n, (j, offset) in enumerate(lines):
+        text = f"call void @{fetches.function}(ptr %result{j}, i64 %stride{j}, i64 {offset})" if fetches else ""
+        before.setdefault(calls[n * len(calls) // len(lines)], []).append(text)
     return [line for k, text in enumerate(body) for line in (*before.get(k, ()), text)]
+
+
+@dataclass(frozen=True)
+class Fetches:
+    """Cache lines to be fetched while a pack is computed: by which function, of which results and at which offsets of
+    their rows [bytes]."""
+
+    function: str
+    lines: list[tuple[int, int]]
+
+    @property
+    def results(self) -> list[int]:
+        return sorted({j for j, _ in self.lines})
+
+    @property
+    def pointers(self) -> str:
+        """Arguments of @step: the first row of a pack and the step from row to row, of each of these results."""
+        return "".join(f", ptr %result{j}, i64 %stride{j}" for j in self.results)
 
 
 def emit_fetch(lanes: LaneTypes) -> str:
