@@ -28,6 +28,7 @@ from featherweight.algorithms.momentum import (
 )
 from featherweight.algorithms.passive_force import passive_force
 from featherweight.algorithms.propagator import articulated_inertia, propagated
+from featherweight.algorithms.regressor import regressor
 from featherweight.algorithms.regularity import Pivot, lost_pivots, pivots, pivots_of_matrix
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "pivots_of_matrix",
     "potential_energy",
     "propagated",
+    "regressor",
     "seen_from",
     "unit_force_response",
     "velocities",
