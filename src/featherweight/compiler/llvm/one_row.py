@@ -9,12 +9,14 @@ from featherweight.compiler.llvm.columns import PACK_ARGUMENTS, UNPACK_ARGUMENTS
 from featherweight.compiler.llvm.lanes import LaneTypes, join
 
 UNROLL = 8
+AT_ONCE = 4  # registers of numbers that are checked
 ONE = LaneTypes(1)
 
 
 def emit_one_row(native: LaneTypes) -> str:
     """`@pack`, `@unpack`, `@scatter`, `@clear` and `@finite`; all but one return a word that is not zero if there is a NaN or an infinity."""
-    return _pack(native) + _unpack() + _scatter(native) + _clear(native) + _finite(native)
+    wide = LaneTypes(AT_ONCE * native.width)  # several registers, whose sums do not wait for each other
+    return _pack(native) + _unpack() + _scatter(native) + _clear(native) + _finite(wide)
 
 
 def _refused() -> str:
@@ -187,19 +189,18 @@ start:
 """
 
 
-def _finite(native: LaneTypes) -> str:
+def _finite(wide: LaneTypes) -> str:
     """`@finite`: a word that is not zero if there is a NaN or an infinity among n numbers."""
-    w, T = native.width, native.real
-    block = ["%p = getelementptr double, ptr %from, i64 %c", f"%x = load {T}, ptr %p, align 8", *check(["%x"], native)]
-    splat = (
-        "%sv = fadd double %sx, 0x8000000000000000"
-        if w == 1
-        else f"%sv = insertelement {T} zeroinitializer, double %sx, i32 0"
-    )
-    single = ["%sp = getelementptr double, ptr %from, i64 %s", "%sx = load double, ptr %sp, align 8", splat]
+    T = wide.real
+    block = ["%p = getelementptr double, ptr %from, i64 %c", f"%x = load {T}, ptr %p, align 8", *check(["%x"], wide)]
+    single = [
+        "%sp = getelementptr double, ptr %from, i64 %s",
+        "%sx = load double, ptr %sp, align 8",
+        f"%sv = insertelement {T} zeroinitializer, double %sx, i32 0",
+    ]
     return f"""
 define i64 @finite(ptr %from, i64 %n) noinline #0 {{
 start:
-  {column_loop(native, block, _refuse("%f0", native), single, _refuse("%sum1", native))}
+  {column_loop(wide, block, _refuse("%f0", wide), single, _refuse("%sum1", wide))}
 }}
 """
