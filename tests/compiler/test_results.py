@@ -47,8 +47,8 @@ def test_results_of_batches_in_use_are_never_handed_out_again() -> None:
     buffers = [memoryview(fw.mass_matrix(MODEL, Q)) for _ in range(4)]
     for seed in range(1, 6):
         fw.mass_matrix(MODEL, configurations(ROWS, seed))
-    assert all((M == expected).all() for M in whole)
-    assert all((M == expected[2:]).all() for M in views)
+    assert all((expected == M).all() for M in whole)
+    assert all((expected[2:] == M).all() for M in views)
     assert all((np.asarray(M) == expected).all() for M in buffers)
 
 
@@ -76,7 +76,7 @@ def test_what_is_written_into_a_dropped_result_is_gone() -> None:
         assert (right == 0).any()
         for _ in range(4):
             M = fw.mass_matrix(MODEL, q)
-            assert (M == right).all()
+            assert (right == M).all()
             M[...] = np.nan
             del M
 
