@@ -83,7 +83,14 @@ def emit_steps(
         if isinstance(step, Turn) and step.kind == "begin" and step.repeat.at_most > 1
     ]
     body = "\n  ".join([*counters, *_spread(calls, fetches)])
-    tables = [
+    arguments = f"ptr %ws{pointers if fetches is None else fetches.pointers}"
+    run = f"define internal void @step({arguments}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
+    return free, "".join((*_tables(plan, lanes, places), *bound, run))
+
+
+def _tables(plan: Plan, lanes: LaneTypes, places: list[int]) -> list[str]:
+    """Constants that functions look places up in."""
+    return [
         _table("@places", "i64", [str(p) for p in places]),
         *(
             _table(f"@arguments{level}", "i64", [str(lanes.bytes * slot) for slot in slots])
@@ -92,9 +99,6 @@ def emit_steps(
         *(_bytes(f"@lookup{k}", data) for k, data in enumerate(plan.lookups)),
         *(_table(name, "i32", [str(x) for x in moves]) for name, moves in move_tables(plan, lanes)),
     ]
-    arguments = f"ptr %ws{pointers if fetches is None else fetches.pointers}"
-    run = f"define internal void @step({arguments}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
-    return free, "".join((*tables, *bound, run))
 
 
 def _spread(body: list[str], fetches: Fetches | None) -> list[str]:
