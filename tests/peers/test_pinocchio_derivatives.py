@@ -53,7 +53,7 @@ def test_every_joint_kind_agrees_with_pinocchio(kind: str) -> None:
 
 
 def test_universal_joints_agree_with_two_revolute_ones() -> None:
-    """With nothing between them. Pinocchio's own derivatives of universal joints are off by as much as they are large."""
+    """With nothing between them. Pinocchio's own derivatives of universal joints are off by their whole size."""
     theirs = tree("universal", split=True)
     ours = from_pinocchio(tree("universal"))
     x = states(ours, COUNT)
