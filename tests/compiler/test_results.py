@@ -88,14 +88,14 @@ def bytes_kept() -> int:
 
 
 def test_not_more_than_a_little_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST", 3 << 20)
+    monkeypatch.setattr(kept, "MOST", 1 << 20)
     for rows in (ROWS, 2 * ROWS, 3 * ROWS):
         q = configurations(rows)
         for f in (fw.mass_matrix, fw.mass_matrix_inverse):
             for _ in range(3):
                 held = f(MODEL, q), f(MODEL, q)
                 assert held[0].shape == held[1].shape
-            assert bytes_kept() <= 3 << 20
+            assert bytes_kept() <= 1 << 20
 
 
 def test_what_a_model_keeps_goes_with_it() -> None:

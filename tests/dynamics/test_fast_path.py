@@ -40,6 +40,9 @@ CALLS: dict[str, Call] = {
     "delassus": lambda m, q, v, a: fw.delassus(m, q, ["tip", "side"]),
     "operational_inertia": lambda m, q, v, a: fw.operational_inertia(m, q, ["tip"]),
     "integrate": lambda m, q, v, a: fw.integrate(m, q, v, 0.1),
+    "inverse_dynamics_derivatives": lambda m, q, v, a: fw.inverse_dynamics_derivatives(m, q, v, a),
+    "forward_dynamics_derivatives": lambda m, q, v, a: fw.forward_dynamics_derivatives(m, q, v, a),
+    "regressor": lambda m, q, v, a: fw.regressor(m, q, v, a),
 }
 calls = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 

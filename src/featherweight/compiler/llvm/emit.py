@@ -37,7 +37,7 @@ def emit_steps(
     to their rows are stored there. For both @step has a pointer to the row of each of these results, or to the first of
     those of a pack."""
     chunks = {k: step for k, step in enumerate(plan.steps) if isinstance(step, Chunk)}
-    leaving = {k: Leaving([], {}) if straight is None else straight.leaving(chunk) for k, chunk in chunks.items()}
+    leaving = {k: Leaving([], {}, frozenset()) if straight is None else straight.leaving(chunk) for k, chunk in chunks.items()}
     pointers = "" if straight is None else straight.pointers
     first: dict[tuple, int] = {}  # step of each function
     like = list(range(len(plan.steps)))
@@ -192,7 +192,7 @@ class _Function:
             self._operation(f"%v{k}", op, refs)
             for row, place in leaves.get(k, ()):
                 self._leave(k, row, place)
-            if k in stores and not (k in leaves and k in self.chunk.unread):
+            if k in stores and k not in self.leaving.unread:
                 waiting.append(k)
             if waiting:
                 for ready in [j for j in waiting if j not in over or over[j] in self.loaded]:

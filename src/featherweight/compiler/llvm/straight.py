@@ -22,12 +22,13 @@ class Leaving:
 
     rows: list[tuple[int, int]]  # result, and the first entry that is stored there
     leaves: dict[int, list[tuple[int, int]]]  # by local number
+    unread: frozenset[int]  # local numbers of values that stand in these results and nowhere else
 
     @property
     def pattern(self) -> tuple:
         """What chunks have in common that share a function."""
         results = tuple(result for result, _ in self.rows)
-        return results, tuple((k, tuple(places)) for k, places in self.leaves.items())
+        return results, tuple((k, tuple(places)) for k, places in self.leaves.items()), self.unread
 
     @property
     def places(self) -> list[int]:
@@ -63,7 +64,8 @@ class Straight:
                         begins[row] = min(place, begins.get(row, place))
         ordinal = {row: g for g, row in enumerate(begins)}
         leaves = {k: [(ordinal[j, r], place - begins[j, r]) for j, r, place in own] for k, own in found.items()}
-        return Leaving([(j, begin) for (j, _), begin in begins.items()], leaves)
+        unread = frozenset(k for k in chunk.unread if len(leaves.get(k, ())) == len(chunk.leaves[k]))
+        return Leaving([(j, begin) for (j, _), begin in begins.items()], leaves, unread)
 
 
 def straight_results(plan: Plan, shapes: Sequence[tuple[int, ...]], width: int) -> Straight | None:
