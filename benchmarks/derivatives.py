@@ -82,7 +82,7 @@ def measure(name: str, kind: str) -> dict[str, float]:
     found = compile_seconds(ours, quantity)
     q, v, x = random_states(theirs, max(BATCHES[name]))
     q_theirs = to_pinocchio(ours, theirs, q)
-    one = [array[0].copy() for array in (q, v, x)]
+    q_one, v_one, x_one, q_peer = (array[0].copy() for array in (q, v, x, q_theirs))
 
     def peers() -> None:
         for k in range(PEERS):
@@ -90,7 +90,8 @@ def measure(name: str, kind: str) -> dict[str, float]:
 
     batches = [lambda n=n: function(ours, q[:n], v[:n], x[:n]) for n in BATCHES[name]]
     with fw.threads(1):
-        times = best([lambda: function(ours, *one), lambda: peer(theirs, data, q_theirs[0], *one[1:]), peers, *batches])
+        one = [lambda: function(ours, q_one, v_one, x_one), lambda: peer(theirs, data, q_peer, v_one, x_one)]
+        times = best([*one, peers, *batches])
     found |= {"one_us": times[0] * 1e6, "peer_one_us": times[1] * 1e6, "ratio_one": times[1] / times[0]}
     found["peer_batch_us"] = times[2] / PEERS * 1e6
     for n, seconds in zip(BATCHES[name], times[3:], strict=True):
