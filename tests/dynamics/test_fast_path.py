@@ -84,6 +84,16 @@ def test_two_states_are_a_batch_that_is_remembered(call: Call, monkeypatch: pyte
     call(model, *rng.normal(size=(3, 2, 6)))
 
 
+def test_a_batch_goes_straight_to_native_code_beside_single_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, states = arm(), np.random.default_rng(0).normal(size=(3, 2, 6))
+    fw.inverse_dynamics(model, *states[:, 0].copy())
+    first = fw.inverse_dynamics(model, *states)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("featherweight.dynamics.") and hasattr(module, "evaluate"):
+            monkeypatch.setattr(module, "evaluate", refuse)
+    np.testing.assert_array_equal(fw.inverse_dynamics(model, *states), first)
+
+
 PUBLIC = [getattr(fw, name) for name in CALLS]
 
 
