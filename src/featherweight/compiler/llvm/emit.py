@@ -37,9 +37,8 @@ def emit_steps(
     to their rows are stored there. For both @step has a pointer to the row of each of these results, or to the first of
     those of a pack."""
     chunks = {k: step for k, step in enumerate(plan.steps) if isinstance(step, Chunk)}
-    leaving = {
-        k: Leaving([], {}, frozenset()) if straight is None else straight.leaving(chunk) for k, chunk in chunks.items()
-    }
+    nothing = Leaving([], {}, frozenset())
+    leaving = {k: straight.leaving(chunk) if straight else nothing for k, chunk in chunks.items()}
     pointers = "" if straight is None else straight.pointers
     first: dict[tuple, int] = {}  # step of each function
     like = list(range(len(plan.steps)))
