@@ -107,6 +107,17 @@ def test_symbols_give_the_textbook_pendulum() -> None:
     assert sympy.simplify(tau - (12 * a + 6 * g * sympy.sin(q))) == 0
 
 
+def test_symbols_give_the_derivatives_of_the_textbook_pendulum() -> None:
+    q, v, x = sympy.symbols("q v x", real=True)
+    tree = fw.robots.pendulum(length=2.0, mass=3.0).over(sympy.nsimplify, lambda: None)
+    g = sympy.Rational(981, 100)
+    dq, dv, da = algorithms.inverse_dynamics_derivatives(tree, [q], [v], [x], None)
+    (Dq, Dv, Dtau), _ = algorithms.forward_dynamics_derivatives(tree, [q], [v], [x], None)
+    right = (6 * g * sympy.cos(q), 0, 12, -g * sympy.cos(q) / 2, 0, sympy.Rational(1, 12))
+    for found, expected in zip((dq, dv, da, Dq, Dv, Dtau), right, strict=True):
+        assert sympy.simplify(found[0][0] - expected) == 0
+
+
 @robots
 def test_derivatives_by_complex_numbers_and_by_differences_agree(name: str) -> None:
     """∂τ/∂v and ∂τ/∂q by a complex step: the road to automatic derivatives stays open."""

@@ -40,6 +40,9 @@ CALLS: dict[str, Call] = {
     "delassus": lambda m, q, v, a: fw.delassus(m, q, ["tip", "side"]),
     "operational_inertia": lambda m, q, v, a: fw.operational_inertia(m, q, ["tip"]),
     "integrate": lambda m, q, v, a: fw.integrate(m, q, v, 0.1),
+    "inverse_dynamics_derivatives": lambda m, q, v, a: fw.inverse_dynamics_derivatives(m, q, v, a),
+    "forward_dynamics_derivatives": lambda m, q, v, a: fw.forward_dynamics_derivatives(m, q, v, a),
+    "regressor": lambda m, q, v, a: fw.regressor(m, q, v, a),
 }
 calls = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
@@ -79,6 +82,16 @@ def test_two_states_are_a_batch_that_is_remembered(call: Call, monkeypatch: pyte
     call(model, *rng.normal(size=(3, 2, 6)))
     monkeypatch.setattr(Quantity, "kernel", refuse)
     call(model, *rng.normal(size=(3, 2, 6)))
+
+
+def test_a_batch_goes_straight_to_native_code_beside_single_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, states = arm(), np.random.default_rng(0).normal(size=(3, 2, 6))
+    fw.inverse_dynamics(model, *states[:, 0].copy())
+    first = fw.inverse_dynamics(model, *states)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("featherweight.dynamics.") and hasattr(module, "evaluate"):
+            monkeypatch.setattr(module, "evaluate", refuse)
+    np.testing.assert_array_equal(fw.inverse_dynamics(model, *states), first)
 
 
 PUBLIC = [getattr(fw, name) for name in CALLS]

@@ -111,7 +111,10 @@ def ask_everything(model):
             fw.solve_mass_matrix,
         ):  # fmt: skip
             function(model, q, v)
-        for function in (fw.inverse_dynamics, fw.forward_dynamics, fw.joint_wrenches):
+        for function in (
+            fw.inverse_dynamics, fw.forward_dynamics, fw.joint_wrenches, fw.inverse_dynamics_derivatives,
+            fw.forward_dynamics_derivatives, fw.regressor,
+        ):  # fmt: skip
             function(model, q, v, v)
         fw.integrate(model, q, v, 0.1)
         fw.difference(model, q, q)

@@ -29,6 +29,9 @@ DIVIDING = {
     "unit_force_response": lambda model, q: fw.unit_force_response(model, q, "end", [1, 0, 0]),
     "operational_inertia": lambda model, q: fw.operational_inertia(model, q, "end"),
     "articulated_inertia": fw.articulated_inertia,
+    "forward_dynamics_derivatives": lambda model, q: fw.forward_dynamics_derivatives(
+        model, q, *np.zeros((2, model.nv))
+    ),
     "propagator": fw.propagator,
     "hybrid_dynamics": lambda model, q: fw.hybrid_dynamics(model, q, *np.zeros((3, model.nv)), ["base_joint"]),
 }

@@ -73,6 +73,8 @@ def results(model: fw.Model, q: Any, v: Any, a: Any, **options: Any) -> list[np.
         fw.body_velocity(model, q, v, frame, "world", **options),
         fw.body_acceleration(model, q, v, a, frame, "world", **options),
         fw.wrench_on(model, q, frame, np.ones(6), "world", **options),
+        *fw.inverse_dynamics_derivatives(model, q, v, a, **options),
+        fw.regressor(model, q, v, a, **options),
     ], [
         fw.forward_dynamics(model, q, v, a, **options),
         *fw.hybrid_dynamics(model, q, v, a, a, [model.joint_names[0]], **options),
@@ -80,6 +82,7 @@ def results(model: fw.Model, q: Any, v: Any, a: Any, **options: Any) -> list[np.
         fw.solve_mass_matrix(model, q, a, **options),
         fw.delassus(model, q, [frame], **options),
         fw.unit_force_response(model, q, frame, up, **options),
+        *fw.forward_dynamics_derivatives(model, q, v, a, **options),
     ]
 
 

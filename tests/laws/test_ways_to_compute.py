@@ -63,6 +63,8 @@ FUNCTIONS: dict[str, Function] = {
     "momentum": lambda m, q, v, a: fw.momentum(m, q, v),
     "centroidal_momentum_matrix": lambda m, q, v, a: fw.centroidal_momentum_matrix(m, q),
     "centroidal_bias": lambda m, q, v, a: fw.centroidal_bias(m, q, v),
+    "inverse_dynamics_derivatives": lambda m, q, v, a: fw.inverse_dynamics_derivatives(m, q, v, a, forces(m)),
+    "regressor": lambda m, q, v, a: fw.regressor(m, q, v, a),
 }
 SOLUTIONS: dict[str, Function] = {
     "forward_dynamics": lambda m, q, v, a: fw.forward_dynamics(m, q, v, a),
@@ -76,6 +78,7 @@ SOLUTIONS: dict[str, Function] = {
     "operational_inertia": lambda m, q, v, a: fw.operational_inertia(m, q, m.names[1]),
     "articulated_inertia": lambda m, q, v, a: fw.articulated_inertia(m, q),
     "propagator": lambda m, q, v, a: fw.propagator(m, q),
+    "forward_dynamics_derivatives": lambda m, q, v, a: fw.forward_dynamics_derivatives(m, q, v, a),
 }
 CASES = [
     *(("all kinds", ALL, name, f, False) for name, f in FUNCTIONS.items()),

@@ -17,7 +17,7 @@ from featherweight.algorithms import Pivot, lost_pivots, pivots
 from featherweight.compiler import Argument, Graph, Kernel, Node, interpreting, traced_array
 from featherweight.compiler.runtime.arguments import as_array
 from featherweight.dynamics.checks import checked_model
-from featherweight.dynamics.fast_path import keep_entry
+from featherweight.dynamics.fast_path import keep_entry, of_batches
 from featherweight.dynamics.regularity import regularity, singular_where
 from featherweight.identity import identity
 from featherweight.model import Model, Tree
@@ -170,9 +170,9 @@ def evaluate(
     kernel = quantity.kernel(model, *extra, options=options)
     results = kernel(*numbers, out=out)
     if not interpreting():
-        entry = _remember(model, place, kernel, results[0])
+        axes, entry = _remember(model, place, kernel, results[0])
         if entry is not None and not extra and not model.parameters:
-            keep_entry(model, (quantity.name, *options), entry)
+            keep_entry(model, (of_batches(quantity.name) if axes else quantity.name, *options), entry)
     return results
 
 
@@ -212,14 +212,15 @@ def _inside(
     return tuple(traced_array(result).reshape(shape) for result, shape in zip(results, shapes, strict=True))
 
 
-def _remember(model: Model, place: tuple[Any, ...], kernel: Kernel, result: np.ndarray) -> Any:
-    """Keep the native entry point for calls of this rank; return it if it is new and for single states."""
+def _remember(model: Model, place: tuple[Any, ...], kernel: Kernel, result: np.ndarray) -> tuple[int, Any]:
+    """Keep the native entry point for calls of this rank; the number of leading axes, and the entry point if it is
+    new."""
     axes = result.ndim - len(kernel.outputs[0])
     entries = model.cache.entries.setdefault(place, {})
     if axes in entries or axes > 1 or (axes == 1 and len(result) < 2):
-        return None
+        return axes, None
     entries[axes] = kernel.entry(batch=axes == 1) or _declined
-    return entries[axes] if axes == 0 else None
+    return axes, entries[axes]
 
 
 def parameter_values(model: Model, parameters: Parameters) -> list[np.ndarray]:

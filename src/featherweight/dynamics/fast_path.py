@@ -7,6 +7,8 @@ puts a few lines before it, which try the native entry point that an earlier cal
         if out is None and parameters is None:
             try:
                 result = model.cache.entries["jacobian"][frame][in_](q)
+                if result is None:  # no single state: a batch?
+                    result = model.cache.entries["jacobian of batches"][frame][in_](q)
                 if result is not None:
                     return result
             except NO_FAST_PATH:
@@ -39,11 +41,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 NO_FAST_PATH = (KeyError, AttributeError, TypeError)
 
 TEMPLATE = """\
-def generate(function, name, returned, NO_FAST_PATH, {converters}):
+def generate(function, name, of_batches, returned, NO_FAST_PATH, {converters}):
     def fast({signature}):
         if {usual}:
             try:
                 result = model.cache.entries[name]{options}({inputs})
+                if result is None:
+                    result = model.cache.entries[of_batches]{options}({inputs})
                 if result is not None:
                     return {result}
             except NO_FAST_PATH:
@@ -72,7 +76,9 @@ def fast_path(
         text = _source(quantity, plain.__code__, _optional(plain), converters, returned is not None)
         scope: dict[str, Any] = {}
         exec(_compiled(text), plain.__globals__, scope)
-        fast: Any = scope["generate"](plain, quantity.name, returned, NO_FAST_PATH, *converters.values())
+        fast: Any = scope["generate"](
+            plain, quantity.name, of_batches(quantity.name), returned, NO_FAST_PATH, *converters.values()
+        )
         functools.update_wrapper(fast, plain)
         fast.__code__ = fast.__code__.replace(co_name=quantity.name)
         fast.__defaults__, fast.__kwdefaults__ = plain.__defaults__, plain.__kwdefaults__
@@ -115,6 +121,11 @@ def _source(quantity: Quantity, code: CodeType, optional: list[str], converters:
         result="returned(result)" if wrap else "result",
         arguments=", ".join((*places, *(f"{name}={name}" for name in by_name))),
     )
+
+
+def of_batches(name: str) -> str:
+    """Where the entry point of a quantity for batches is kept."""
+    return f"{name} of batches"
 
 
 def keep_entry(model: Model, path: tuple[Any, ...], entry: Any) -> None:
