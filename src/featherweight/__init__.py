@@ -57,6 +57,7 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
     from featherweight import plot as plot
     from featherweight import scenes as scenes
     from featherweight import viewer as viewer
+    from featherweight.functions import configuration, derivative, function, jvp, vjp
     from featherweight.io import lint, load, loads, save, save_urdf
     from featherweight.simulation import Status, Stepper, Trajectory, compiled, rollout, simulate
     from featherweight.simulation import actuators as actuators
@@ -88,15 +89,18 @@ __all__ = [
     "centroidal_momentum_matrix",
     "com_jacobian",
     "compiled",
+    "configuration",
     "contact_inertia",
     "convert",
     "coriolis_matrix",
     "delassus",
+    "derivative",
     "difference",
     "exp",
     "forward_dynamics",
     "forward_kinematics",
     "frame_pose",
+    "function",
     "gravity_force",
     "hybrid_dynamics",
     "integrate",
@@ -107,6 +111,7 @@ __all__ = [
     "jacobian_dot",
     "joint_wrenches",
     "joints",
+    "jvp",
     "kinetic_energy",
     "lint",
     "load",
@@ -129,6 +134,7 @@ __all__ = [
     "thread_count",
     "threads",
     "unit_force_response",
+    "vjp",
     "wrench_on",
 ]
 
@@ -154,6 +160,10 @@ def __getattr__(name: str) -> _typing.Any:
         from featherweight import io
 
         return getattr(io, name)
+    if name in ("configuration", "derivative", "function", "jvp", "vjp"):
+        from featherweight import functions
+
+        return getattr(functions, name)
     if name in ("Status", "Stepper", "Trajectory", "compiled", "rollout", "simulate"):
         from featherweight import simulation
 

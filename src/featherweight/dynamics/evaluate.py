@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from featherweight.dynamics.fast_path import keep_entry
 from featherweight.dynamics.regularity import regularity, singular_where
 from featherweight.identity import identity
 from featherweight.model import Model, Tree
-from featherweight.scalar import where
+from featherweight.scalar import ruled, where
 from featherweight.spatial import Force, Motion, Vector
 
 Shape = tuple[int, ...]
@@ -45,6 +45,7 @@ class Quantity:
     algorithm: Callable[..., Results]  # (model, tree, scalars by input, *options)
     chunk_limit: int | None = None  # operations a function; None: as usual
     pivots: Callable[..., list[Pivot]] | None = None  # (tree, q, *options): of M, where it is divided by
+    rule: Callable[..., Any] | None = None  # (model, inputs, parameters): its derivative, if it knows it better
 
     def kernel(self, model: Model, *extra: str, options: tuple[Any, ...] = ()) -> Kernel:
         """The model's kernel for this quantity, with optional inputs `extra`; made on first use."""
@@ -206,8 +207,22 @@ def _inside(
     scalars = {name: one_state(name, value, _argument(model, name).shape) for name, value in given.items()}
     values = _known_parameters(model, parameters)
     constants = {name: one_state(name, value, model.parameters[name].shape) for name, value in values.items()}
-    tree = model.over(graph.model_constant, graph.mark, constants)
-    results, _ = quantity.algorithm(model, tree, scalars, *options)
+    numbers: list[Any] = []  # of the model, in the order in which its tree asks for them
+
+    def lift(x: float) -> Any:
+        numbers.append(graph.model_constant(x))
+        return numbers[-1]
+
+    tree = replace(model.over(lift, graph.mark, constants), lift=graph.model_constant)
+
+    def results_of(_: Any) -> list[list[Any]]:
+        return quantity.algorithm(model, tree, scalars, *options)[0]
+
+    if quantity.rule is None:
+        results = results_of(None)
+    else:
+        rule = quantity.rule(model, scalars, constants)
+        results = ruled(quantity.name, results_of, (scalars, constants, numbers), rule)
     shapes = quantity.outputs(model, *options)
     return tuple(traced_array(result).reshape(shape) for result, shape in zip(results, shapes, strict=True))
 
