@@ -49,14 +49,13 @@ class Forward(Replay):
         self.last = {max(piece.outputs): piece for piece in found}  # the output with which a piece is complete
         self.ruled = {o for piece in found for o in piece.outputs}
         self.shadows: dict[int, dict[int, Any]] = {}  # tangents of arrays, by number and direction
-        self.flushed = 0
 
     def run(self, scope: int) -> None:
         pending: list[int] = []
         for i in self.program.nodes[scope]:
             if self.graph.op[i] == "repeat" and self._moves(i):
                 pending = self._flush(pending)
-            self.go(("value", self.graph.region[i]))
+            self.go("value", self.graph.region[i])
             self.step(i)
             if i in self.last:
                 pending = self._flush(pending, self.last[i])
@@ -84,10 +83,12 @@ class Forward(Replay):
         tangents: list[Tangents] = [{} if isinstance(x, float) else self.tangent.get(x, {}) for x in ruled.inputs]
         if not any(tangents):
             return
-        self.go(("rule", self.flushed, ruled.written.start))
+        self.part()
+        self.go("rule")
         found = ruled.rule.pushforward(inputs, outputs, tangents)
         for node, k in piece.outputs.items():
             self.tangent[node] = {d: t for d, t in found[k].items() if not is_zero(t)}
+        self.part()
 
     def _flush(self, pending: list[int], before: Piece | None = None) -> list[int]:
         """Tangents of these nodes; those that depend on the piece are left for later, and returned."""
@@ -99,12 +100,12 @@ class Forward(Replay):
                 later.append(i)
             else:
                 now.append(i)
-        self.flushed += 1
+        self.part()
         slopes = {i: self._slopes(i) for i in now}
         for d in sorted({d for i in now for d in _bits(self._bits_of(i))}):
             for i in now:
                 if self._bits_of(i) >> d & 1:
-                    self.go((d, self.flushed, self.graph.region[i]))
+                    self.go(d, self.graph.region[i])
                     self._tangent(i, d, slopes[i])
         return later
 
@@ -118,7 +119,7 @@ class Forward(Replay):
         op, args = self.graph.op[i], self.graph.args[i]
         if op in ("array", "load", "store", "linear", "result"):
             return None
-        self.go(("slopes", self.flushed, self.graph.region[i]))
+        self.go("slopes", self.graph.region[i])
         x = [self.get(a) for a in args]
         row = OPERATIONS[op]
         if row.chooses is not None:

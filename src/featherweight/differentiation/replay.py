@@ -60,9 +60,18 @@ class Replay:
         self.value: dict[int, Any] = dict(zip(program.inputs, values, strict=True))
         self.arrays: dict[int, Any] = {}  # by number
         self.results: dict[int, dict[int, Any]] = {}  # of loops, by node
-        self.go = weave() or (lambda name: None)  # write in a region, by name
+        self._weave = weave() or (lambda name: None)
+        self._part = 0
         self._done: int | None = None  # the node that says who is done in the loop that is open
         self._kept: set[int] = set()  # what loops make by themselves: who is done, and keeps old values
+
+    def go(self, *name: Any) -> None:
+        """Write in the region of this name."""
+        self._weave((self._part, *name))
+
+    def part(self) -> None:
+        """Begin all regions anew, so that none has code before and after a loop: they would wait for each other."""
+        self._part += 1
 
     def of(self, nodes: Sequence[int | float]) -> list[Any]:
         """Values of nodes, or numbers that are known."""
@@ -93,14 +102,17 @@ class Replay:
     def run(self, scope: int) -> None:
         """Run all operations of a scope."""
         for i in self.program.nodes[scope]:
-            self.go(("value", self.graph.region[i]))
+            self.go("value", self.graph.region[i])
             self.step(i)
 
     def step(self, i: int) -> None:
         """Run one operation."""
         op, args = self.graph.op[i], self.graph.args[i]
         if op == "repeat":
+            self.part()
+            self.go("loop")
             self.loop(i)
+            self.part()
         elif op == "result":
             if i not in self.graph.array_of:
                 self.value[i] = self.results[args[0]][args[1]]
@@ -186,20 +198,12 @@ class Replay:
 
     def turns(self, parts: Loop, first: list[Any], body: Callable[[Loop, list[Any]], list[Any]]) -> list[Any]:
         """All turns of a loop that carries these values, and more if the body takes more."""
-        outside = self._done
-        if not parts.counted:
-            self._done = parts.done
-        self._kept |= parts.kept
+        outside = self.enter(parts)
 
         def turn(values: Any) -> list[Any]:
             target = Graph.tracing()
             self.value[parts.done] = False if target is None else target._done
             return body(parts, list(values))
-
-        def ends(values: Any) -> Any:
-            self.bind(parts, values)
-            self.run(parts.repeat.test)
-            return parts.ends is not None and self.get(parts.ends)
 
         def counted(k: Any, values: Any) -> list[Any]:
             return turn([k, *values])[1:]
@@ -208,12 +212,29 @@ class Replay:
             with self._masked(parts, outside):
                 if parts.counted:
                     return [0.0, *count(parts.repeat.at_most, counted, first[1:])]
-                if parts.undefined and parts.ends is not None:
-                    self.run(parts.repeat.test)
-                    return when(logical_not(self.get(parts.ends)), lambda: turn(first), None)
-                return repeat(turn, first, until=ends, at_most=parts.repeat.at_most)
+                if parts.undefined:
+                    return when(logical_not(self.ends(parts, first)), lambda: turn(first), None)
+                return repeat(turn, first, until=lambda x: self.ends(parts, x), at_most=parts.repeat.at_most)
         finally:
-            self._done = outside
+            self.leave(outside)
+
+    def ends(self, parts: Loop, values: Sequence[Any]) -> Any:
+        """Whether a loop ends before a turn."""
+        self._kept |= parts.kept
+        self.bind(parts, values)
+        self.run(parts.repeat.test)
+        return parts.ends is not None and self.get(parts.ends)
+
+    def enter(self, parts: Loop) -> int | None:
+        """Go inside a loop; what `leave` wants to know."""
+        outside = self._done
+        if not parts.counted:
+            self._done = parts.done
+        self._kept |= parts.kept
+        return outside
+
+    def leave(self, outside: int | None) -> None:
+        self._done = outside
 
     def _masked(self, parts: Loop, outside: int | None) -> AbstractContextManager[None]:
         """The mask of `only_where`, if this loop stands in one."""

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from featherweight.compiler import Condition
-from featherweight.compiler.trace.operations import OPERATIONS
+from featherweight.compiler.trace.operations import OPERATIONS, operands
 from featherweight.differentiation.program import Program, traced
-from featherweight.differentiation.replay import Replay
+from featherweight.differentiation.replay import Loop, Replay
 from featherweight.differentiation.rules import Piece, directions, partials, pieces
+from featherweight.differentiation.stored_turns import Turns, back_through, stored
 from featherweight.scalar import where
 
 Context = tuple[tuple[int, bool], ...]  # conditions by their nodes, the outermost first, and whether they hold
@@ -61,8 +62,32 @@ class Reverse(Replay):
         self.bits = directions(program, {i: 1 for i, w in zip(program.inputs, wanted, strict=True) if w}, found)
         self.first = {min(piece.outputs): piece for piece in found}  # visited last
         self.ruled = {o for piece in found for o in piece.outputs}
+        self.reached = self._reached(found)
         self.given: dict[int, dict[Context, Any]] = {}  # cotangents, sorted by what they stand under
+        self.of_loops: dict[int, dict[int, Any]] = {}  # cotangents of the results of loops
+        self.turns_of: dict[int, Turns] = {}
         self.conditions: dict[int, Condition] = {}
+
+    def _reached(self, found: Sequence[Piece]) -> set[int]:
+        """The nodes that a cotangent may come to: what is inside of a piece with a rule is left out."""
+        graph, piece_of = self.graph, {o: piece for piece in found for o in piece.outputs}
+        reached, stack = set[int](), [o for o in self.program.outputs if not isinstance(o, float)]
+        while stack:
+            i = stack.pop()
+            if i not in reached:
+                reached.add(i)
+                stack += piece_of[i].inputs if i in piece_of else operands(graph.op[i], graph.args[i])
+        return reached
+
+    # ---- values of loops
+
+    def loop(self, i: int) -> None:
+        parts = Loop(self.program, i)
+        moves = i in self.reached and any((i, k) in self.bits for k in parts.numbers)
+        if moves and (parts.counted or parts.repeat.at_most > 1):
+            self.results[i] = dict(zip(parts.numbers, stored(self, parts), strict=True))
+        else:
+            super().loop(i)
 
     # ---- cotangents
 
@@ -106,8 +131,14 @@ class Reverse(Replay):
         for i in reversed(self.program.nodes[scope]):
             if i in self.first:
                 self._follow(self.first[i])
+            elif i in self.of_loops:
+                self.part()
+                self.go("loop")
+                parts, own = Loop(self.program, i), self.of_loops.pop(i)
+                back_through(self, parts, [own.get(k, 0.0) for k in parts.numbers])
+                self.part()
             elif i in self.given and i not in self.ruled:
-                self.go(("back", self.graph.region[i]))
+                self.go("back", self.graph.region[i])
                 z, context = self.taken(i)
                 self._hand_on(i, z, context)
 
@@ -117,8 +148,10 @@ class Reverse(Replay):
         if row.chooses is not None:
             x = [self.get(a) for a in args]
             self._choose(args[-2:], row.chooses(None, *x), z, context)
-        elif op in REFUSED:
-            raise TypeError(REFUSED[op])
+        elif op == "result":
+            self.of_loops.setdefault(args[0], {})[args[1]] = self.total(i)
+        elif op == "load":
+            raise TypeError(ARRAYS)
         else:
             for a, slope in partials(self.program, i, self.get(i), [self.get(a) for a in args], self.bits).items():
                 self.give(a, slope * z if is_zero(slope) or isinstance(slope, float) else z * slope, context)
@@ -141,7 +174,8 @@ class Reverse(Replay):
         if not contexts:
             return
         context = contexts[0] if len(set(contexts)) == 1 else ()
-        self.go(("back", self.graph.region[min(piece.outputs)]))
+        self.part()
+        self.go("rule")
         cotangents: list[Any] = [0.0] * len(ruled.outputs)
         for o, k in piece.outputs.items():
             cotangents[k] = self.total(o, context)
@@ -149,17 +183,13 @@ class Reverse(Replay):
         for x, z in zip(ruled.inputs, ruled.rule.pullback(inputs, outputs, cotangents), strict=True):
             if not isinstance(x, float):
                 self.give(x, z, context)
+        self.part()
 
 
-LOOPS = (
-    "the derivative back through a loop (scalar.repeat, scalar.count) is not there: take it forward, by"
-    " featherweight.jvp or derivative; or give the loop a rule of its own by featherweight.scalar.ruled"
-)
 ARRAYS = (
     "the derivative back through scalar.array is not there: take it forward, by featherweight.jvp or derivative; or"
     " write its entries as a list"
 )
-REFUSED: dict[str, str] = {"result": LOOPS, "load": ARRAYS}
 
 
 def is_zero(x: Any) -> bool:

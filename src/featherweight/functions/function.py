@@ -133,7 +133,8 @@ def _array(x: Input, leaves: list[Node]) -> Any:
 def _taken_apart(name: str, result: Any) -> tuple[list[Any], Returned]:
     """What a Python function returned, flat, and how it is put together."""
     build: Callable[[Any], Any] = one
-    parts, names = [result], ("",)
+    parts: list[Any] = [result]
+    names: tuple[str, ...] = ("",)
     if isinstance(result, Mapping):
         keys = tuple(result)
         parts, names = list(result.values()), tuple(map(str, keys))
