@@ -47,15 +47,12 @@ class Native:
     name: str
     inputs: tuple[Input, ...]
     returned: Returned
+    _entries: tuple[Any, ...] = ()  # native entry points, for one state and for batches, once there was a call
+    _alone = False  # they return what the function does
 
     def write(self, values: list[Any]) -> list[Any]:
         """The results of one state, flat, from its values; written into the trace that is open."""
         raise NotImplementedError
-
-    @cached_property
-    def _entries(self) -> dict[int, Any]:
-        """Native entry points, for one state and for batches, once there was a call."""
-        return {}
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -64,10 +61,10 @@ class Native:
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         if not named:
-            for entry in tuple(self._entries.values()):
+            for entry in self._entries:
                 result = entry(*values)
                 if result is not None:
-                    return result if self.returned.alone else self._built(result)
+                    return result if self._alone else self._built(result)
         return self._slow(self._bound(values, named))
 
     def _built(self, result: Any) -> Any:
@@ -84,9 +81,18 @@ class Native:
             kernel = self.kernel
         results = kernel(*values)
         axes = results[0].ndim - len(kernel.outputs[0])
-        if axes not in self._entries and (axes == 0 or (axes == 1 and len(results[0]) > 1)):
-            self._entries[axes] = kernel.entry(batch=axes == 1) or _declined
+        if axes not in self._ranks and (axes == 0 or (axes == 1 and len(results[0]) > 1)):
+            entry = kernel.entry(batch=axes == 1)
+            self._ranks.add(axes)
+            self._alone = self.returned.alone or (len(kernel.outputs) > 1 and self.returned.build is tuple)
+            if entry is not None:
+                self._entries = (*self._entries, entry) if axes else (entry, *self._entries)
         return self.returned.build(results)
+
+    @cached_property
+    def _ranks(self) -> set[int]:
+        """For how many leading axes entry points were made."""
+        return set()
 
     def _bound(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> list[Any]:
         """The arguments in order."""
@@ -144,10 +150,6 @@ class Native:
             if reason is not None:
                 return reason
         return SINGULAR
-
-
-def _declined(*values: Any) -> None:
-    return None
 
 
 def _graph(values: Sequence[Any]) -> Graph | None:
