@@ -24,16 +24,20 @@ from featherweight.scalar import (
     logical_not,
     lookup,
     only_where,
-    reciprocal,
     repeat,
     weave,
     when,
     where,
 )
 
+
+def _reciprocal(x: Any) -> Any:
+    return np.float64(1.0) / x if isinstance(x, float) else 1.0 / x  # infinite at 0, as in native code
+
+
 OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
-    "reciprocal": reciprocal, "abs": abs, "lt": operator.lt, "le": operator.le, "eq": operator.eq,
+    "reciprocal": _reciprocal, "abs": abs, "lt": operator.lt, "le": operator.le, "eq": operator.eq,
     "and": operator.and_, "or": operator.or_, "not": logical_not, "select": where,
 }  # fmt: skip
 
