@@ -18,9 +18,8 @@ class Function(Native):
     """A compiled function: see `function`. It is pickled as its Python function is, without what was compiled."""
 
     def __init__(self, function: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
-        self.function, self.given = function, dict(inputs)
+        self.function, self.inputs, self.given = function, inputs_of(inputs), dict(inputs)
         self.name = getattr(function, "__name__", type(function).__name__)
-        self.inputs = inputs_of(inputs)
 
     def __repr__(self) -> str:
         return f"<featherweight function {self.name}({', '.join(x.name for x in self.inputs)})>"
