@@ -85,7 +85,7 @@ class Forward(Replay):
             return
         self.part()
         self.go("rule")
-        found = ruled.rule.pushforward(inputs, outputs, tangents)
+        found = piece.rule.pushforward(inputs, outputs, tangents)
         for node, k in piece.outputs.items():
             self.tangent[node] = {d: t for d, t in found[k].items() if not is_zero(t)}
         self.part()

@@ -180,7 +180,7 @@ class Reverse(Replay):
         for o, k in piece.outputs.items():
             cotangents[k] = self.total(o, context)
         inputs, outputs = self.of(ruled.inputs), self.of(ruled.outputs)
-        for x, z in zip(ruled.inputs, ruled.rule.pullback(inputs, outputs, cotangents), strict=True):
+        for x, z in zip(ruled.inputs, piece.rule.pullback(inputs, outputs, cotangents), strict=True):
             if not isinstance(x, float):
                 self.give(x, z, context)
         self.part()

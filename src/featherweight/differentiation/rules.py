@@ -10,6 +10,7 @@ from featherweight.compiler.trace.operations import OPERATIONS, operands
 from featherweight.compiler.trace.structure import Ruled
 from featherweight.differentiation.program import Program
 from featherweight.differentiation.replay import Loop, applied
+from featherweight.scalar.products import Layer
 
 Tangents = Mapping[int, Any]  # by direction; what is missing is zero
 
@@ -32,6 +33,7 @@ class Piece:
     """A piece that a derivative passes by its rule: which outputs it answers for."""
 
     ruled: Ruled
+    rule: Any
     outputs: dict[int, int]  # place among the outputs of the rule, by node
 
     @property
@@ -45,7 +47,8 @@ def pieces(program: Program, method: str) -> list[Piece]:
     found: list[Piece] = []
     taken = set[int]()
     for ruled in reversed(program.graph.ruled):
-        if not hasattr(ruled.rule, method):
+        rule = _rule(ruled)
+        if not hasattr(rule, method):
             continue
         own = {
             o: k
@@ -55,8 +58,16 @@ def pieces(program: Program, method: str) -> list[Piece]:
         }  # fmt: skip
         taken.update(own)
         if own:
-            found.append(Piece(ruled, own))
+            found.append(Piece(ruled, rule, own))
     return found
+
+
+def _rule(ruled: Ruled) -> Any:
+    if not isinstance(ruled.rule, Layer):
+        return ruled.rule
+    from featherweight.differentiation.layers import LayerRule  # which goes back itself
+
+    return LayerRule(ruled.rule)
 
 
 def directions(program: Program, seeds: Mapping[int, int], found: Iterable[Piece]) -> dict[Any, int]:

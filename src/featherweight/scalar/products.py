@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,18 @@ from featherweight.compiler import Graph, Lanes, Node, plain, traced_array
 from featherweight.compiler.trace.arrays import InputArray
 from featherweight.compiler.trace.number_array import NumberArray
 from featherweight.compiler.trace.products import InputMatrix, in_rows, in_slots, in_table, mapped, product
+from featherweight.scalar.tracing import ruled
 
 FEW = 64  # weights: a product of so many is written out
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What `dense` tells whoever transforms the trace: W (m, n) if it is numbers, and the activation."""
+
+    shape: tuple[int, int]
+    weights: np.ndarray | None
+    activation: Callable[[Any], Any] | None
 
 
 def matrix(table: Any, shape: tuple[int, int], first: int = 0) -> Any:
@@ -69,10 +80,18 @@ def dense(
     bound = [x if isinstance(x, Node) else graph.number(x) for x in bs]
     if weights is None or not xs:
         return _applied(activation, _written_out(graph, W, xs, bound))
-    y = product(graph, weights, xs, bound)
-    if activation is not None:
-        mapped(y, activation)
-    return traced_array([y[k] for k in range(len(bound))])
+
+    def layer(_: Any) -> list[Any]:
+        y = product(graph, weights, xs, bound)
+        if activation is not None:
+            mapped(y, activation)
+        return [y[k] for k in range(len(bound))]
+
+    if isinstance(W, InputMatrix):
+        return traced_array(layer(None))
+    known = W.dtype != object
+    rule = Layer((len(bound), len(xs)), W if known else None, activation)
+    return traced_array(ruled("dense", layer, [*([] if known else W.flat), *xs, *bound], rule))
 
 
 def _matrix(W: Any) -> np.ndarray:
