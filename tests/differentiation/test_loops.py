@@ -113,6 +113,11 @@ def test_long_loops_are_refused_backwards():
     assert np.allclose(fw.jvp(f)([1.0], [1.0]), f([1.0]))
 
 
+def test_a_jacobian_with_few_rows_is_made_forward_where_it_cannot_be_made_backward():
+    f = fw.function(lambda x: array([x[0] * x[1], x[2] * x[3]])[x[0]], inputs={"x": 4})
+    assert fw.derivative(f)([0.5, 2.0, 3.0, 4.0]).tolist() == [2.0, 0.5, 0.0, 0.0]
+
+
 class Implicit:
     """The derivative of |a| from a² = y², which looks at none of the turns."""
 

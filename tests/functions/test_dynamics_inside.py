@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import featherweight as fw
+from featherweight import scalar
 from featherweight.differentiation import pushforward, replayed, traced
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 from joints.kinds import JOINTS, random_state
@@ -236,3 +237,37 @@ def test_configurations_are_checked():
             g([*q[:3], 0.0, 0.0, 0.0, 2.0, *q[7:]])
         with pytest.raises(ValueError, match=r"q: expected shape \(…, 19\), that is \(…, nq\)"):
             g(q[:-1])
+
+
+def test_a_single_entry_of_forward_dynamics():
+    model = fw.robots.chain(3)
+    q, v, tau = random_trees.state(model)
+    inputs = {"q": fw.configuration(model), "v": model.nv, "tau": model.nv}
+    f = fw.function(lambda q, v, tau: fw.forward_dynamics(model, q, v, tau)[1], inputs=inputs)
+    expected = [along(model, lambda x: f(x, v, tau), q, d) for d in np.eye(3)]
+    assert close(fw.derivative(f, "q")(q, v, tau), expected, 1e-7)
+    assert close(fw.jvp(f, "q")(q, v, tau, np.ones(3)), np.sum(expected), 1e-7)
+
+
+def test_a_whole_motion_of_a_loop_backwards():
+    """Steps of dynamics in `scalar.count`: the rule is followed in each turn, and turns are stored."""
+    model = fw.robots.chain(2)
+
+    def final(q, v, damping):
+        def step(k, state):
+            a = fw.forward_dynamics(model, state["q"], state["v"], [-damping * x for x in state["v"]])
+            v = [x + 0.02 * y for x, y in zip(state["v"], a, strict=True)]
+            return {"q": list(fw.integrate(model, state["q"], v, 0.02)), "v": v}
+
+        end = scalar.count(15, step, {"q": list(q), "v": list(v)})
+        return end["q"][0] ** 2 + end["v"][1]
+
+    f = fw.function(final, inputs={"q": fw.configuration(model), "v": 2, "damping": ()})
+    q, v = np.array([0.3, 0.4]), np.array([0.1, -0.2])
+    gradient = fw.vjp(f)(q, v, 0.5, 1.0)
+    eps = 1e-6
+    by_q = [(f(q + eps * d, v, 0.5) - f(q - eps * d, v, 0.5)) / (2 * eps) for d in np.eye(2)]
+    by_v = [(f(q, v + eps * d, 0.5) - f(q, v - eps * d, 0.5)) / (2 * eps) for d in np.eye(2)]
+    by_damping = (f(q, v, 0.5 + eps) - f(q, v, 0.5 - eps)) / (2 * eps)
+    for found, expected in zip(gradient, (by_q, by_v, by_damping), strict=True):
+        assert close(found, np.array(expected), 1e-8)

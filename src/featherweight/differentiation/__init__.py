@@ -7,8 +7,9 @@ from featherweight.differentiation.forward import pushed_forward, pushforward
 from featherweight.differentiation.program import Program, traced
 from featherweight.differentiation.replay import replayed
 from featherweight.differentiation.reverse import pullback, pulled_back
-from featherweight.differentiation.rules import Rule, Tangents
+from featherweight.differentiation.rules import NotBackward, Rule, Tangents
 
 __all__ = [
-    "Program", "Rule", "Tangents", "pullback", "pulled_back", "pushed_forward", "pushforward", "replayed", "traced",
+    "NotBackward", "Program", "Rule", "Tangents", "pullback", "pulled_back", "pushed_forward", "pushforward",
+    "replayed", "traced",
 ]  # fmt: skip

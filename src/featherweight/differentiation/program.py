@@ -30,14 +30,15 @@ class Program:
     def live(self) -> frozenset[int]:
         """The nodes that outputs depend on, also by rules."""
         op, args, alive = self.graph.op, self.graph.args, set[int]()
-        asked = {o: ruled.inputs for ruled in self.graph.ruled if ruled.rule is not None for o in ruled.outputs}
+        asked = {o: ruled for ruled in self.graph.ruled if ruled.rule is not None for o in ruled.outputs}
         stack = [o for o in self.outputs if not isinstance(o, float)]
         while stack:
             i = stack.pop()
             if i not in alive:
                 alive.add(i)
                 stack += operands(op[i], args[i])
-                stack += [x for x in asked.get(i, ()) if not isinstance(x, float)]
+                if i in asked:
+                    stack += [x for x in (*asked[i].inputs, *asked[i].outputs) if not isinstance(x, float)]
         return frozenset(alive)
 
     @cached_property

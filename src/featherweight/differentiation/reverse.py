@@ -16,7 +16,7 @@ from featherweight.compiler import Condition
 from featherweight.compiler.trace.operations import OPERATIONS, operands
 from featherweight.differentiation.program import Program, traced
 from featherweight.differentiation.replay import Loop, Replay
-from featherweight.differentiation.rules import Piece, directions, partials, pieces
+from featherweight.differentiation.rules import NotBackward, Piece, directions, partials, pieces
 from featherweight.differentiation.stored_turns import Turns, back_through, stored
 from featherweight.scalar import where
 
@@ -151,7 +151,7 @@ class Reverse(Replay):
         elif op == "result":
             self.of_loops.setdefault(args[0], {})[args[1]] = self.total(i)
         elif op == "load":
-            raise TypeError(ARRAYS)
+            raise NotBackward(ARRAYS)
         else:
             for a, slope in partials(self.program, i, self.get(i), [self.get(a) for a in args], self.bits).items():
                 self.give(a, slope * z if is_zero(slope) or isinstance(slope, float) else z * slope, context)

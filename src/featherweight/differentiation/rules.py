@@ -15,6 +15,10 @@ from featherweight.scalar.products import Layer
 Tangents = Mapping[int, Any]  # by direction; what is missing is zero
 
 
+class NotBackward(TypeError):
+    """Reverse mode does not go through something; forward mode does."""
+
+
 class Rule(Protocol):
     """The derivative of a piece of a program that was written by `scalar.ruled`. Either method may be missing: then the
     derivative goes through the operations of the piece. Inputs and outputs are flat lists of scalars."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from featherweight.compiler import Graph
 from featherweight.compiler.trace.operations import LEAVES, operands
 from featherweight.differentiation.replay import Loop
+from featherweight.differentiation.rules import NotBackward
 from featherweight.scalar import array, count, logical_not, when, where
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def stored(run: Reverse, parts: Loop) -> list[Any]:
     """The results of a loop, whose turns are stored."""
     n, most = len(parts.numbers), parts.repeat.at_most
     if n * most > MOST_STORED:
-        raise TypeError(
+        raise NotBackward(
             f"the derivative back through a loop of up to {most} turns with {n} numbers would store {n * most} numbers "
             f"of each state, more than {MOST_STORED}: take fewer turns or numbers; or take it forward, by "
             "featherweight.jvp; or give the loop a rule of its own by featherweight.scalar.ruled"

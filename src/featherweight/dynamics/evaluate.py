@@ -21,7 +21,7 @@ from featherweight.dynamics.fast_path import keep_entry
 from featherweight.dynamics.regularity import regularity, singular_where
 from featherweight.identity import identity
 from featherweight.model import Model, Tree
-from featherweight.scalar import ruled, where
+from featherweight.scalar import where
 from featherweight.spatial import Force, Motion, Vector
 
 Shape = tuple[int, ...]
@@ -215,14 +215,12 @@ def _inside(
 
     tree = replace(model.over(lift, graph.mark, constants), lift=graph.model_constant)
 
-    def results_of(_: Any) -> list[list[Any]]:
-        return quantity.algorithm(model, tree, scalars, *options)[0]
-
-    if quantity.rule is None:
-        results = results_of(None)
-    else:
-        rule = quantity.rule(model, scalars, constants)
-        results = ruled(quantity.name, results_of, (scalars, constants, numbers), rule)
+    begin = len(graph.op)
+    results, _ = quantity.algorithm(model, tree, scalars, *options)
+    if quantity.rule is not None:
+        inputs = [*(x for own in (*scalars.values(), *constants.values()) for x in own), *numbers]
+        outputs = [x for own in results for x in own]
+        graph.rule(quantity.name, quantity.rule(model, scalars, constants), inputs, outputs, begin)
     shapes = quantity.outputs(model, *options)
     return tuple(traced_array(result).reshape(shape) for result, shape in zip(results, shapes, strict=True))
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from featherweight.differentiation import Tangents, pulled_back, pushed_forward
+from featherweight.differentiation import NotBackward, Tangents, pulled_back, pushed_forward
 from featherweight.functions.configuration import Input
 from featherweight.functions.function import Function
 from featherweight.functions.native import Native, Returned
@@ -89,7 +89,10 @@ class Jacobians(Derivative):
 
     def write(self, flat: list[Any]) -> list[Any]:
         rows, columns = len(self.function.program.outputs), sum(prod(x.directions) for x in self.asked)
-        by_rows = self._backward(flat) if BACKWARD * rows <= columns else self._forward(flat)
+        try:
+            by_rows = self._backward(flat) if BACKWARD * rows <= columns else self._forward(flat)
+        except NotBackward:
+            by_rows = self._forward(flat)
         return [entry for x in self.asked for row in by_rows for entry in row[x.name]]
 
     def _forward(self, flat: list[Any]) -> list[dict[str, list[Any]]]:

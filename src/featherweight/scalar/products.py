@@ -12,7 +12,6 @@ from featherweight.compiler import Graph, Lanes, Node, plain, traced_array
 from featherweight.compiler.trace.arrays import InputArray
 from featherweight.compiler.trace.number_array import NumberArray
 from featherweight.compiler.trace.products import InputMatrix, in_rows, in_slots, in_table, mapped, product
-from featherweight.scalar.tracing import ruled
 
 FEW = 64  # weights: a product of so many is written out
 
@@ -80,18 +79,16 @@ def dense(
     bound = [x if isinstance(x, Node) else graph.number(x) for x in bs]
     if weights is None or not xs:
         return _applied(activation, _written_out(graph, W, xs, bound))
-
-    def layer(_: Any) -> list[Any]:
-        y = product(graph, weights, xs, bound)
-        if activation is not None:
-            mapped(y, activation)
-        return [y[k] for k in range(len(bound))]
-
-    if isinstance(W, InputMatrix):
-        return traced_array(layer(None))
-    known = W.dtype != object
-    rule = Layer((len(bound), len(xs)), W if known else None, activation)
-    return traced_array(ruled("dense", layer, [*([] if known else W.flat), *xs, *bound], rule))
+    begin = len(graph.op)
+    y = product(graph, weights, xs, bound)
+    if activation is not None:
+        mapped(y, activation)
+    results = [y[k] for k in range(len(bound))]
+    if not isinstance(W, InputMatrix):
+        known = W.dtype != object
+        rule = Layer((len(bound), len(xs)), W if known else None, activation)
+        graph.rule("dense", rule, [*([] if known else W.flat), *xs, *bound], results, begin)
+    return traced_array(results)
 
 
 def _matrix(W: Any) -> np.ndarray:
