@@ -178,6 +178,8 @@ def evaluate(
 
 
 def _may_be_traced(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(x, Node) for x in value)
     return value.dtype.hasobject if isinstance(value, np.ndarray) else isinstance(value, Node)
 
 
