@@ -170,9 +170,9 @@ def derivative(f: Function, *names: str) -> Derivative:
         names: of inputs of f; all of them if none is given.
 
     Returns:
-        A function of the inputs of f. It returns a Jacobian for each name, a single one by itself: shape (…, *output,
-        *input), so (…, n, nv) for a result of shape (n,) and a configuration, and (…, nv) for a number. If f returns a
-        tuple or a dictionary, so does each.
+        A function of the inputs of f. It returns a Jacobian for each name, a single one by itself. Its axes are those
+        of the batch, of the result, and of the input: (…, n, nv) for a result of shape (n,) and a configuration,
+        (…, nv) for a number. If f returns a tuple or a dictionary, so does each.
 
     >>> import featherweight as fw
     >>> f = fw.function(lambda x, p: p[0] * x * x, inputs={"x": 2, "p": 1})
