@@ -92,6 +92,34 @@ def test_the_derivative_of_forward_kinematics_is_the_jacobian(model):
         assert close(fw.derivative(f)(q), fw.jacobian(model, q, frame, "world_aligned")[:3], 1e-12)
 
 
+@settings(max_examples=10, deadline=None)
+@given(random_trees.trees(most=4, mimic=True))
+def test_results_that_are_configurations_have_directions_too(model):
+    """A step q ⊕ v h of a state, in the tangent spaces of both of its ends."""
+    q, v, d = random_trees.state(model)
+    w = np.random.default_rng(5).normal(size=model.nv)
+    here = fw.configuration(model)
+    f = fw.function(
+        lambda q, v: (fw.integrate(model, q, v, 0.3), v), inputs={"q": here, "v": model.nv}, outputs=(here, None)
+    )
+    with fw.interpret():
+        end, _ = f(q, v)
+        (J_q, zero), (J_v, one) = fw.derivative(f)(q, v)
+        t, _ = fw.jvp(f, "q")(q, v, d)
+        back, _ = fw.vjp(f)(q, v, w, np.zeros(model.nv))
+        sides = [fw.difference(model, end, f(fw.integrate(model, q, s * d, 1e-6), v)[0]) for s in (1, -1)]
+        moved = (sides[0] - sides[1]) / 2e-6
+        pushed = (
+            fw.difference(model, end, f(q, v + 1e-6 * d)[0]) - fw.difference(model, end, f(q, v - 1e-6 * d)[0])
+        ) / 2e-6
+    assert close(J_q @ d, moved, 1e-7)
+    assert close(J_v @ d, pushed, 1e-7)
+    assert close(t, J_q @ d, 1e-12)
+    assert close(back, w @ J_q, 1e-12)
+    assert not zero.any()
+    assert np.array_equal(one, np.eye(model.nv))
+
+
 # ---- forward dynamics
 
 
