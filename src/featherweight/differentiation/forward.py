@@ -13,7 +13,7 @@ from typing import Any
 
 from featherweight.compiler.trace.operations import OPERATIONS, operands
 from featherweight.differentiation.program import Program, traced
-from featherweight.differentiation.replay import Loop, Replay
+from featherweight.differentiation.replay import Loop, Replay, is_zero
 from featherweight.differentiation.rules import Piece, Tangents, directions, partials, pieces
 from featherweight.scalar import array, linear, where
 
@@ -65,12 +65,9 @@ class Forward(Replay):
         self._flush(pending)
 
     def _is_pending(self, i: int) -> bool:
-        op = self.graph.op[i]
-        if op in ("repeat", "result", "after") or i in self._kept:
-            return False
-        if op in ("array", "store", "linear"):
-            return bool(self.bits.get(("array", self.graph.array_of[i])))
-        return bool(self.bits.get(i))
+        """Does it have tangents of its own?"""
+        loops = self.graph.op[i] in ("repeat", "result", "after") or i in self._kept
+        return not loops and bool(self._bits_of(i))
 
     def _moves(self, i: int) -> bool:
         """Is there anything in a loop that depends on a direction?"""
@@ -110,9 +107,8 @@ class Forward(Replay):
         return later
 
     def _bits_of(self, i: int) -> int:
-        return self.bits.get(i, 0) | (
-            self.bits.get(("array", self.graph.array_of[i]), 0) if i in self.graph.array_of else 0
-        )
+        array = self.graph.array_of.get(i)
+        return self.bits.get(i, 0) if array is None else self.bits.get(("array", array), 0)
 
     def _slopes(self, i: int) -> Any:
         """What all directions need: partial derivatives, or the condition of a choice."""
@@ -204,10 +200,6 @@ class Forward(Replay):
                 own = {d: t for (j, d), t in tangents.items() if j == k and not is_zero(t)}
                 if own:
                     self.tangent[node] = own
-
-
-def is_zero(x: Any) -> bool:
-    return isinstance(x, (int, float)) and x == 0
 
 
 def _set(own: Mapping[int, Any]) -> int:

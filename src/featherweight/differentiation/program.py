@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 from featherweight.compiler import Graph, Node
@@ -20,15 +19,23 @@ class Program:
     inputs: tuple[int, ...]
     outputs: tuple[int | float, ...]
     places: tuple[int, ...] = ()  # of the inputs among the values that were traced
+    live: frozenset[int] = field(init=False)  # nodes that outputs depend on, also by rules
+    nodes: dict[int, list[int]] = field(init=False)  # live operations of each scope, arguments first
+    folded: dict[int, tuple] = field(init=False)  # of what each number of the model was folded: operation, arguments
+
+    def __post_init__(self) -> None:
+        known, op = self.graph._known.items(), self.graph.op
+        folded = {node.id: key for key, node in known if op[node.id] == "table" and key[0] != "table"}
+        object.__setattr__(self, "live", self._live())
+        object.__setattr__(self, "nodes", self._nodes())
+        object.__setattr__(self, "folded", folded)
 
     @staticmethod
     def of(graph: Graph, inputs: Sequence[Node], results: Sequence[Any], places: tuple[int, ...] = ()) -> Program:
         """The program that computes these results, traced values or numbers."""
         return Program(graph, tuple(x.id for x in inputs), tuple(map(_output, results)), places)
 
-    @cached_property
-    def live(self) -> frozenset[int]:
-        """The nodes that outputs depend on, also by rules."""
+    def _live(self) -> frozenset[int]:
         op, args, alive = self.graph.op, self.graph.args, set[int]()
         asked = {o: ruled for ruled in self.graph.ruled if ruled.rule is not None for o in ruled.outputs}
         stack = [o for o in self.outputs if not isinstance(o, float)]
@@ -41,21 +48,13 @@ class Program:
                     stack += [x for x in (*asked[i].inputs, *asked[i].outputs) if not isinstance(x, float)]
         return frozenset(alive)
 
-    @cached_property
-    def nodes(self) -> dict[int, list[int]]:
-        """Live operations of each scope, arguments first."""
+    def _nodes(self) -> dict[int, list[int]]:
         graph = self.graph
         nodes: dict[int, list[int]] = {scope: [] for scope in range(len(graph.parent))}
         for i in sorted(self.live):
             if graph.op[i] not in LEAVES:
-                nodes[graph.scope_of[graph.region[i]]].append(i)
+                nodes[self.scope(i)].append(i)
         return nodes
-
-    @cached_property
-    def folded(self) -> dict[int, tuple[str, tuple[int, ...]]]:
-        """Of what each number of the model was folded: operation and arguments."""
-        known = self.graph._known.items()
-        return {node.id: key for key, node in known if self.graph.op[node.id] == "table" and key[0] != "table"}
 
     def scope(self, node: int) -> int:
         """The scope that a node stands in."""

@@ -42,6 +42,11 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+def is_zero(x: Any) -> bool:
+    """Is it a number, and zero?"""
+    return isinstance(x, (int, float)) and x == 0
+
+
 def applied(name: str, *args: Any) -> Any:
     """An operation on scalars of any kind."""
     function = OPERATORS.get(name)

@@ -15,7 +15,7 @@ from typing import Any
 from featherweight.compiler import Condition
 from featherweight.compiler.trace.operations import OPERATIONS, operands
 from featherweight.differentiation.program import Program, traced
-from featherweight.differentiation.replay import Loop, Replay
+from featherweight.differentiation.replay import Loop, Replay, is_zero
 from featherweight.differentiation.rules import NotBackward, Piece, directions, partials, pieces
 from featherweight.differentiation.stored_turns import Turns, back_through, stored
 from featherweight.scalar import where
@@ -100,17 +100,11 @@ class Reverse(Replay):
     def total(self, i: int, context: Context = ()) -> Any:
         """The cotangent of a node under these conditions, which all of its parts stand under."""
         own = dict(self.given.get(i, {}))
-        depth = max(map(len, own), default=0)
-        while depth > len(context):  # the innermost conditions first
-            for at in [c for c in own if len(c) == depth and c in own]:
-                if at not in own:
-                    continue
-                around, (number, holds) = at[:-1], at[-1]
-                other = own.pop((*around, (number, not holds)), 0.0)
-                x = own.pop(at)
-                chosen = where(self.conditions[number], *((x, other) if holds else (other, x)))
-                own[around] = own[around] + chosen if around in own else chosen
-            depth -= 1
+        while own and (innermost := max(own, key=len)) != context:
+            around, (number, _) = innermost[:-1], innermost[-1]
+            sides = [own.pop((*around, (number, holds)), 0.0) for holds in (True, False)]
+            chosen = where(self.conditions[number], *sides)
+            own[around] = own[around] + chosen if around in own else chosen
         return own.get(context, 0.0)
 
     def taken(self, i: int) -> tuple[Any, Context]:
@@ -154,7 +148,7 @@ class Reverse(Replay):
             raise NotBackward(ARRAYS)
         else:
             for a, slope in partials(self.program, i, self.get(i), [self.get(a) for a in args], self.bits).items():
-                self.give(a, slope * z if is_zero(slope) or isinstance(slope, float) else z * slope, context)
+                self.give(a, z * slope, context)
 
     def _choose(self, sides: Sequence[int], condition: Any, z: Any, context: Context) -> None:
         first, second = sides
@@ -190,7 +184,3 @@ ARRAYS = (
     "the derivative back through scalar.array is not there: take it forward, by featherweight.jvp or derivative; or"
     " write its entries as a list"
 )
-
-
-def is_zero(x: Any) -> bool:
-    return isinstance(x, (int, float)) and x == 0

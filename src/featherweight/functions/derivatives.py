@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -101,7 +100,7 @@ class Jacobians(Derivative):
     def inputs(self) -> tuple[Input, ...]:  # type: ignore[override]
         return self.function.inputs
 
-    @cached_property
+    @property
     def returned(self) -> Returned:  # type: ignore[override]
         of_function = self.function.returned
         n = len(of_function.shapes)
@@ -144,12 +143,12 @@ class Jacobians(Derivative):
 class Pushforward(Derivative):
     kind = "jvp"
 
-    @cached_property
+    @property
     def inputs(self) -> tuple[Input, ...]:  # type: ignore[override]
         own = self.function.inputs
         return (*own, *(_further(f"d{x.name}", x.directions, own) for x in self.asked))
 
-    @cached_property
+    @property
     def returned(self) -> Returned:  # type: ignore[override]
         own = self.function.returned
         return replace(own, shapes=own.directions, models=())
@@ -166,7 +165,7 @@ class Pushforward(Derivative):
 class Pullback(Derivative):
     kind = "vjp"
 
-    @cached_property
+    @property
     def inputs(self) -> tuple[Input, ...]:  # type: ignore[override]
         own, returned = self.function.inputs, self.function.returned
         weights = zip(returned.names, returned.directions, strict=True)
@@ -175,7 +174,7 @@ class Pullback(Derivative):
             *(_further(f"w{name}" if name.isdigit() else f"w_{name}" if name else "w", s, own) for name, s in weights),
         )
 
-    @cached_property
+    @property
     def returned(self) -> Returned:  # type: ignore[override]
         return Returned(tuple(x.directions for x in self.asked), tuple)
 

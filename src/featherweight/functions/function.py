@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,8 @@ class Function(Native):
         self.function, self.inputs, self.given = function, inputs_of(inputs), dict(inputs)
         self.name = getattr(function, "__name__", type(function).__name__)
 
+    _made: tuple[Program, Returned] | None = None
+
     def __repr__(self) -> str:
         return f"<featherweight function {self.name}({', '.join(x.name for x in self.inputs)})>"
 
@@ -40,21 +41,25 @@ class Function(Native):
         """What the function returns."""
         return self._traced[1]
 
-    @cached_property
+    @property
     def _traced(self) -> tuple[Program, Returned]:
         with compiling:
-            graph = Graph()
-            leaves = [graph.input(0, k) for k in range(sum(x.size for x in self.inputs))]
-            with graph.written():
-                result, at = None, 0
-                arrays = []
-                for x in self.inputs:
-                    arrays.append(_array(x, leaves[at : at + x.size]))
-                    at += x.size
-                result = self._called(arrays)
-            flat, returned = _taken_apart(self.name, result)
-            returned = replace(returned, models=_models(self.name, self.outputs, returned))
-            return Program.of(graph, leaves, flat), returned
+            if self._made is None:
+                self._made = self._trace()
+            return self._made
+
+    def _trace(self) -> tuple[Program, Returned]:
+        graph = Graph()
+        leaves = [graph.input(0, k) for k in range(sum(x.size for x in self.inputs))]
+        arrays, at = [], 0
+        for x in self.inputs:
+            arrays.append(_array(x, leaves[at : at + x.size]))
+            at += x.size
+        with graph.written():
+            result = self._called(arrays)
+        flat, returned = _taken_apart(self.name, result)
+        returned = replace(returned, models=_models(self.name, self.outputs, returned))
+        return Program.of(graph, leaves, flat), returned
 
     def _called(self, arrays: list[Any]) -> Any:
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -61,15 +60,22 @@ class Native:
     returned: Returned
     _entries: tuple[Any, ...] = ()  # native entry points, for one state and for batches, once there was a call
     _alone = False  # they return what the function does
+    _build: Callable[[Sequence[Any]], Any] = tuple  # else, what it is built by
+    _ranks: frozenset[int] = frozenset()  # for how many leading axes they were made
+    _kernel: Kernel | None = None
 
     def write(self, values: list[Any]) -> list[Any]:
         """The results of one state, flat, from its values; written into the trace that is open."""
         raise NotImplementedError
 
-    @cached_property
+    @property
     def kernel(self) -> Kernel:
         """The native code. Machine code is found by the structure of the trace."""
-        return Kernel(self.name, [x.argument for x in self.inputs], self.returned.shapes, self._scalars, self._explain)
+        with compiling:
+            if self._kernel is None:
+                arguments, shapes = [x.argument for x in self.inputs], self.returned.shapes
+                self._kernel = Kernel(self.name, arguments, shapes, self._scalars, self._explain)
+            return self._kernel
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         if not named:
@@ -80,7 +86,7 @@ class Native:
         return self._slow(self._bound(values, named))
 
     def _built(self, result: Any) -> Any:
-        return self.returned.build(result if isinstance(result, tuple) else (result,))
+        return self._build(result if isinstance(result, tuple) else (result,))
 
     def _slow(self, values: list[Any]) -> Any:
         """Any array-like, any batch, every check with its message."""
@@ -89,22 +95,17 @@ class Native:
             return self._inside(values)
         if interpreting():
             return self.returned.build(self.kernel(*values))
-        with compiling:
-            kernel = self.kernel
+        kernel = self.kernel
         results = kernel(*values)
         axes = results[0].ndim - len(kernel.outputs[0])
         if axes not in self._ranks and (axes == 0 or (axes == 1 and len(results[0]) > 1)):
             entry = kernel.entry(batch=axes == 1)
-            self._ranks.add(axes)
-            self._alone = self.returned.alone or (len(kernel.outputs) > 1 and self.returned.build is tuple)
+            self._ranks |= {axes}
+            self._build = self.returned.build
+            self._alone = self.returned.alone or (len(kernel.outputs) > 1 and self._build is tuple)
             if entry is not None:
                 self._entries = (*self._entries, entry) if axes else (entry, *self._entries)
         return self.returned.build(results)
-
-    @cached_property
-    def _ranks(self) -> set[int]:
-        """For how many leading axes entry points were made."""
-        return set()
 
     def _bound(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> list[Any]:
         """The arguments in order."""
