@@ -102,7 +102,7 @@ class Forward(Replay):
         for d in sorted({d for i in now for d in _bits(self._bits_of(i))}):
             for i in now:
                 if self._bits_of(i) >> d & 1:
-                    self.go(d, self.graph.region[i])
+                    self.beside(d, i)
                     self._tangent(i, d, slopes[i])
         return later
 
@@ -115,7 +115,7 @@ class Forward(Replay):
         op, args = self.graph.op[i], self.graph.args[i]
         if op in ("array", "load", "store", "linear", "result"):
             return None
-        self.go("slopes", self.graph.region[i])
+        self.beside("slopes", i)
         x = [self.get(a) for a in args]
         row = OPERATIONS[op]
         if row.chooses is not None:

@@ -70,13 +70,22 @@ class Replay:
         self.arrays: dict[int, Any] = {}  # by number
         self.results: dict[int, dict[int, Any]] = {}  # of loops, by node
         self._weave = weave() or (lambda name: None)
-        self._part = 0
+        self._part = self._runs = 0
+        self._run: tuple[Any, int] | None = None
         self._done: int | None = None  # the node that says who is done in the loop that is open
         self._kept: set[int] = set()  # what loops make by themselves: who is done, and keeps old values
 
     def go(self, *name: Any) -> None:
         """Write in the region of this name."""
         self._weave((self._part, *name))
+
+    def beside(self, kind: Any, i: int) -> None:
+        """Write what is derived from a node: in a region that goes on while the node's own does, and never after. So
+        regions need earlier ones alone, whatever expressions they share."""
+        if self._run != (kind, self.graph.region[i]):
+            self._run = kind, self.graph.region[i]
+            self._runs += 1
+        self.go(kind, self._runs)
 
     def part(self) -> None:
         """Begin all regions anew, so that none has code before and after a loop: they would wait for each other."""

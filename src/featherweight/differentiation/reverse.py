@@ -63,7 +63,7 @@ class Reverse(Replay):
         self.first = {min(piece.outputs): piece for piece in found}  # visited last
         self.ruled = {o for piece in found for o in piece.outputs}
         self.reached = self._reached(found)
-        self.given: dict[int, dict[Context, Any]] = {}  # cotangents, sorted by what they stand under
+        self.given: dict[int, dict[Context, list[Any]]] = {}  # parts of cotangents, sorted by what they stand under
         self.of_loops: dict[int, dict[int, Any]] = {}  # cotangents of the results of loops
         self.turns_of: dict[int, Turns] = {}
         self.conditions: dict[int, Condition] = {}
@@ -94,12 +94,11 @@ class Reverse(Replay):
     def give(self, i: int, x: Any, context: Context) -> None:
         """Add to the cotangent of a node."""
         if self.bits.get(i) and not is_zero(x):
-            own = self.given.setdefault(i, {})
-            own[context] = own[context] + x if context in own else x
+            self.given.setdefault(i, {}).setdefault(context, []).append(x)
 
     def total(self, i: int, context: Context = ()) -> Any:
         """The cotangent of a node under these conditions, which all of its parts stand under."""
-        own = dict(self.given.get(i, {}))
+        own = {at: _sum(parts) for at, parts in self.given.get(i, {}).items()}
         while own and (innermost := max(own, key=len)) != context:
             around, (number, _) = innermost[:-1], innermost[-1]
             sides = [own.pop((*around, (number, holds)), 0.0) for holds in (True, False)]
@@ -132,7 +131,7 @@ class Reverse(Replay):
                 back_through(self, parts, [own.get(k, 0.0) for k in parts.numbers])
                 self.part()
             elif i in self.given and i not in self.ruled:
-                self.go("back", self.graph.region[i])
+                self.beside("back", i)
                 z, context = self.taken(i)
                 self._hand_on(i, z, context)
 
@@ -178,6 +177,13 @@ class Reverse(Replay):
             if not isinstance(x, float):
                 self.give(x, z, context)
         self.part()
+
+
+def _sum(parts: Sequence[Any]) -> Any:
+    total = parts[0]
+    for x in parts[1:]:
+        total = total + x
+    return total
 
 
 ARRAYS = (
