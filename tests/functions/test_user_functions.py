@@ -247,3 +247,17 @@ def test_singular_derivatives_are_refused():
     assert f([0.0]) == 0.0
     with pytest.raises(ValueError, match="the function or its derivative is singular"):
         fw.derivative(f)([0.0])
+
+
+def test_machine_code_is_found_by_the_structure_of_the_trace():
+    """Another function that does the same with other numbers of a robot compiles nothing."""
+
+    def gradient(length):
+        model = fw.robots.pendulum(length=length)
+        f = fw.function(lambda q: fw.potential_energy(model, q), inputs={"q": fw.configuration(model)})
+        return fw.derivative(f)
+
+    first, second = gradient(1.25), gradient(1.75)
+    first([0.3]), second([0.3])
+    assert second.kernel.code(1).from_cache
+    assert second([0.3])[0] == pytest.approx(first([0.3])[0] * 1.75 / 1.25)
