@@ -111,10 +111,36 @@ def test_arrays_have_tangents():
     assert same(found, differences(program, x), 1e-12)
 
 
-def test_arrays_are_refused_backwards():
-    f = fw.function(stores, inputs={"x": 3})
-    with pytest.raises(TypeError, match=r"back through scalar\.array is not there: take it forward"):
-        fw.vjp(f)([0.7, 0.6, -0.4], [1.0, 1.0])
+def reads(x):
+    """A sequence of numbers, one for each turn, as a plan of forces is; also inside of a branch."""
+    plan = array([x[0], x[1] * x[2], x[2], x[0] * x[1]])
+
+    def turn(k, u):
+        (more,) = when(u[0] > 0.5, lambda: [plan[3.0 - k] * u[0]], [0.0])
+        return [u[0] + 0.3 * plan[k] * u[0] + more, u[1] + plan[k] * plan[1]]
+
+    a, b = count(3, turn, [x[2], 0.0])
+    return [a * plan[3], b]
+
+
+def test_arrays_that_are_only_read_go_backwards_too():
+    program = program_of(reads, 3)
+    for x in POINTS:
+        for found in jacobians(program, x):
+            assert same(found, differences(program, x), 1e-12)
+    f = fw.function(reads, inputs={"x": 3})
+    x, w = np.random.default_rng(0).normal(size=(9, 3)), np.ones((9, 2))
+    found = fw.vjp(f)(x, w)[0]
+    assert same(found[4], w[4] @ jacobians(program, x[4])[1], 1e-12)
+    assert np.array_equal(found[4], fw.vjp(f)(x[4], w[4])[0])
+
+
+@pytest.mark.parametrize("function", [stores, lambda x: array([x[0], x[1]])[x[2]]])
+def test_other_arrays_are_refused_backwards(function):
+    f = fw.function(function, inputs={"x": 3})
+    weights = np.ones(f.returned.shapes[0])
+    with pytest.raises(TypeError, match=r"back through scalar\.array is there for arrays that are only read"):
+        fw.vjp(f)([0.7, 0.6, -0.4], weights)
 
 
 def test_long_loops_are_refused_backwards():

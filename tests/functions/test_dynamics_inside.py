@@ -278,24 +278,30 @@ def test_a_single_entry_of_forward_dynamics():
 
 
 def test_a_whole_motion_of_a_loop_backwards():
-    """Steps of dynamics in `scalar.count`: the rule is followed in each turn, and turns are stored."""
+    """Steps of dynamics in `scalar.count`, with a plan of forces: the rule is followed in each turn, turns are stored."""
     model = fw.robots.chain(2)
 
-    def final(q, v, damping):
+    def final(q, v, damping, plan):
+        forces = scalar.array(plan)
+
         def step(k, state):
-            a = fw.forward_dynamics(model, state["q"], state["v"], [-damping * x for x in state["v"]])
+            first, second = (-damping * x for x in state["v"])
+            a = fw.forward_dynamics(model, state["q"], state["v"], [first + forces[k], second])
             v = [x + 0.02 * y for x, y in zip(state["v"], a, strict=True)]
             return {"q": list(fw.integrate(model, state["q"], v, 0.02)), "v": v}
 
         end = scalar.count(15, step, {"q": list(q), "v": list(v)})
         return end["q"][0] ** 2 + end["v"][1]
 
-    f = fw.function(final, inputs={"q": fw.configuration(model), "v": 2, "damping": ()})
-    q, v = np.array([0.3, 0.4]), np.array([0.1, -0.2])
-    gradient = fw.vjp(f)(q, v, 0.5, 1.0)
+    f = fw.function(final, inputs={"q": fw.configuration(model), "v": 2, "damping": (), "plan": 15})
+    at = [np.array([0.3, 0.4]), np.array([0.1, -0.2]), np.array(0.5), np.sin(np.arange(15.0))]
+    gradient = fw.vjp(f)(*at, 1.0)
     eps = 1e-6
-    by_q = [(f(q + eps * d, v, 0.5) - f(q - eps * d, v, 0.5)) / (2 * eps) for d in np.eye(2)]
-    by_v = [(f(q, v + eps * d, 0.5) - f(q, v - eps * d, 0.5)) / (2 * eps) for d in np.eye(2)]
-    by_damping = (f(q, v, 0.5 + eps) - f(q, v, 0.5 - eps)) / (2 * eps)
-    for found, expected in zip(gradient, (by_q, by_v, by_damping), strict=True):
-        assert close(found, np.array(expected), 1e-8)
+    for k, found in enumerate(gradient):
+        expected = np.zeros_like(at[k])
+        for index in np.ndindex(at[k].shape):
+            unit = np.zeros_like(at[k])
+            unit[index] = eps
+            sides = [f(*at[:k], at[k] + s * unit, *at[k + 1 :]) for s in (1, -1)]
+            expected[index] = (sides[0] - sides[1]) / (2 * eps)
+        assert close(found, expected, 1e-8)

@@ -18,7 +18,7 @@ from featherweight.differentiation.program import Program, traced
 from featherweight.differentiation.replay import Loop, Replay, is_zero
 from featherweight.differentiation.rules import NotBackward, Piece, directions, partials, pieces
 from featherweight.differentiation.stored_turns import Turns, back_through, stored
-from featherweight.scalar import where
+from featherweight.scalar import array, where
 
 Context = tuple[tuple[int, bool], ...]  # conditions by their nodes, the outermost first, and whether they hold
 
@@ -67,6 +67,10 @@ class Reverse(Replay):
         self.of_loops: dict[int, dict[int, Any]] = {}  # cotangents of the results of loops
         self.turns_of: dict[int, Turns] = {}
         self.conditions: dict[int, Condition] = {}
+        graph = self.graph
+        written = {graph.array_of[i] for i, op in enumerate(graph.op) if op in ("store", "linear")}
+        self.read_only = {graph.array_of[graph.args[i][0]] for i in self.reached if graph.op[i] == "load"} - written
+        self.shadows: dict[int, Any] = {}  # cotangents of arrays that are only read, by number
 
     def _reached(self, found: Sequence[Piece]) -> set[int]:
         """The nodes that a cotangent may come to: what is inside of a piece with a rule is left out."""
@@ -121,6 +125,7 @@ class Reverse(Replay):
 
     def back(self, scope: int) -> None:
         """Visit all operations of a scope, the last one first."""
+        self._begin_arrays(scope)
         for i in reversed(self.program.nodes[scope]):
             if i in self.first:
                 self._follow(self.first[i])
@@ -134,6 +139,30 @@ class Reverse(Replay):
                 self.beside("back", i)
                 z, context = self.taken(i)
                 self._hand_on(i, z, context)
+            elif self.graph.op[i] == "array" and self.graph.array_of[i] in self.shadows:
+                self.beside("back", i)
+                shadow = self.shadows.pop(self.graph.array_of[i])
+                for k, a in enumerate(self.graph.args[i][:-1]):
+                    self.give(a, shadow[k], ())
+
+    def _begin_arrays(self, scope: int) -> None:
+        """Cotangents of the arrays of a scope are arrays, zero at first."""
+        for i in self.program.nodes[scope]:
+            number = self.graph.array_of.get(i)
+            if self.graph.op[i] == "array" and number in self.read_only and self.bits.get(("array", number)):
+                self.beside("back", i)
+                self.shadows[number] = array([0.0] * (len(self.graph.args[i]) - 1))
+
+    def _load(self, i: int, version: int, index: Any) -> None:
+        """Add the cotangent of an entry that was read, at an index that all states share."""
+        shadow = self.shadows.get(self.graph.array_of[version])
+        if shadow is None:
+            raise NotBackward(ARRAYS)
+        sum_there = shadow[index] + self.total(i)
+        try:
+            shadow[index] = sum_there
+        except TypeError:
+            raise NotBackward(ARRAYS) from None
 
     def _hand_on(self, i: int, z: Any, context: Context) -> None:
         op, args = self.graph.op[i], self.graph.args[i]
@@ -144,7 +173,7 @@ class Reverse(Replay):
         elif op == "result":
             self.of_loops.setdefault(args[0], {})[args[1]] = self.total(i)
         elif op == "load":
-            raise NotBackward(ARRAYS)
+            self._load(i, args[0], self.get(args[1]))
         else:
             for a, slope in partials(self.program, i, self.get(i), [self.get(a) for a in args], self.bits).items():
                 self.give(a, z * slope, context)
@@ -187,6 +216,6 @@ def _sum(parts: Sequence[Any]) -> Any:
 
 
 ARRAYS = (
-    "the derivative back through scalar.array is not there: take it forward, by featherweight.jvp or derivative; or"
-    " write its entries as a list"
+    "the derivative back through scalar.array is there for arrays that are only read, at a number or an index made of"
+    " the counter of scalar.count; take it forward, by featherweight.jvp or derivative, or write its entries as a list"
 )

@@ -110,6 +110,8 @@ def _all_turns(
 
         def visited() -> list[Any]:
             values = [turns.carries[place * float(n) + float(j)] for j in range(n)]
+            if parts.counted:
+                values[0] = place  # as a counter, which indices may be made of
             run.ends(parts, values)
             return back(values, carry)
 
