@@ -278,7 +278,7 @@ def test_a_single_entry_of_forward_dynamics():
 
 
 def test_a_whole_motion_of_a_loop_backwards():
-    """Steps of dynamics in `scalar.count`, with a plan of forces: the rule is followed in each turn, turns are stored."""
+    """Steps of dynamics in `scalar.count`, with a plan of forces: each turn follows the rule, and turns are stored."""
     model = fw.robots.chain(2)
 
     def final(q, v, damping, plan):
