@@ -107,7 +107,7 @@ class _Work:
                 self._client.cancel(list(self._flying))
 
     def _some(self, todo: Sequence[int], window: int, *, alone: bool) -> None:
-        place, arrived = 0, self._distributed.as_completed()
+        place, arrived = 0, self._distributed.as_completed(loop=self._client.loop)
         while True:
             while place < len(todo) and len(self._flying) < window:
                 together = 1 if alone else self._together(len(todo) - place, window)
