@@ -17,6 +17,7 @@ from featherweight.campaigns import worker as workers
 from featherweight.campaigns.chunks import drawn
 from featherweight.campaigns.parts import part_of
 from featherweight.campaigns.progress import SweepProgress
+from featherweight.campaigns.study import functions_of
 from featherweight.campaigns.worker import Outcome
 
 
@@ -83,6 +84,24 @@ def test_a_lane_is_computed_again_to_its_bits(whole):
         assert np.array_equal(run.parameters["fore.mass"], whole["fore.mass"][number])
     with pytest.raises(ValueError, match="lane: expected a number from 0 to 69"):
         alone.lane(70)
+
+
+def test_given_arrays_are_arguments_of_sample_and_a_part_of_the_sweep(tmp_path):
+    def around(rng, n, mean):
+        return mean + rng.normal(size=(n, 2)), np.zeros(2)
+
+    def sweep(mean):
+        return fw.sweep(falling.model, tmp_path / "a.zarr", **falling.study(sample=around, given={"mean": mean}))
+
+    first = sweep([0.1, 0.2])
+    key = np.frombuffer(bytes.fromhex(first.digest)[:16], dtype="<u8")
+    rng = np.random.Generator(np.random.Philox(key=key, counter=[0, 0, 0, 1]))
+    assert np.array_equal(first.lane(20).q[0], np.array([0.1, 0.2]) + rng.normal(size=(16, 2))[4])
+    assert np.array_equal(manifests.read(first.path, functions_of(around, None)).given["mean"], [0.1, 0.2])
+    with pytest.raises(ValueError, match="what moves it, or what is given differ"):
+        sweep([0.1, 0.3])
+    with pytest.raises(TypeError, match="given: expected a dictionary of arrays"):
+        fw.sweep(falling.model, tmp_path / "b.zarr", **falling.study(given=3))
 
 
 def test_lanes_that_fail_are_marked_and_counted(tmp_path):
@@ -218,7 +237,10 @@ def test_ctrl_c_ends_it_and_the_same_call_goes_on(whole, tmp_path, monkeypatch):
         ({"seed": 4}, "seed is 4 here and 3 there"),
         ({"lanes": 71}, "lanes is 71 here and 70 there"),
         ({"dt": 2e-3}, "dt is 0.002 here and 0.001 there"),
-        ({"control": None, "sample": lambda rng, n: falling.sample(rng, n)[:3]}, "the robot or what moves it differ"),
+        (
+            {"control": None, "sample": lambda rng, n: falling.sample(rng, n)[:3]},
+            "the robot, what moves it, or what is given differ",
+        ),
         ({"reduce": lambda run: {"last": run.q[:, -1]}}, "the text of sample and reduce, or numbers they refer to"),
     ],
 )

@@ -59,7 +59,8 @@ class Draw(NamedTuple):
 def drawn(manifest: Manifest, number: int) -> Draw:
     """The lanes of a chunk."""
     n = len(manifest.store("").lanes_of(number))
-    return checked(manifest.step, manifest.functions.sample(generator(manifest.digest, number), n), n)
+    given = {name: values.copy() for name, values in manifest.given.items()}
+    return checked(manifest.step, manifest.functions.sample(generator(manifest.digest, number), n, **given), n)
 
 
 def checked(step: TracedStep, given: Any, n: int) -> Draw:

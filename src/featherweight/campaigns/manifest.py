@@ -26,6 +26,7 @@ from featherweight.recording.files import publish
 from featherweight.simulation.traced_step import TracedStep
 
 FILE = f"{OWN}/manifest.fw"
+GIVEN = "given "  # names of what `sample` is given begin with it
 FORMAT = {"format": "featherweight sweep", "version": 1}
 
 
@@ -60,6 +61,7 @@ class Manifest:
     settings: Settings
     functions: Functions
     facts: dict[str, Any]  # what the digest is made of
+    given: dict[str, np.ndarray]  # further arguments of `sample`
     columns: dict[str, Column] | None = None
     first_sample: str = ""  # digest of the first numbers that were drawn, to see that they are drawn alike everywhere
 
@@ -73,14 +75,17 @@ class Manifest:
         return Store(path, self.digest, self.settings.lanes, self.settings.chunk)
 
     @classmethod
-    def of(cls, step: TracedStep, settings: Settings, functions: Functions) -> Manifest:
+    def of(
+        cls, step: TracedStep, settings: Settings, functions: Functions, given: Mapping[str, np.ndarray]
+    ) -> Manifest:
         """A new one."""
         facts, arrays = step.to_plain()
+        arrays |= {f"{GIVEN}{name}": values for name, values in given.items()}
         whole = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
         for name, values in sorted(arrays.items()):
             whole.update(f"{name} {values.dtype.str} {values.shape}".encode() + values.tobytes())
         known = {"library": library(), "step": whole.hexdigest(), "study": functions.digest, **vars(settings)}
-        return cls(step, settings, functions, known)
+        return cls(step, settings, functions, known, dict(given))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Publish it: whole, or not at all. FileExistsError if there is one."""
@@ -94,7 +99,9 @@ class Manifest:
         }  # fmt: skip
         temporary = target.with_name(f".featherweight-{os.urandom(8).hex()}.tmp")
         try:
-            recording.write(temporary, whole, [self.step.to_plain()])
+            facts, arrays = self.step.to_plain()
+            arrays |= {f"{GIVEN}{name}": values for name, values in self.given.items()}
+            recording.write(temporary, whole, [(facts, arrays)])
             publish(str(temporary), str(target))
         finally:
             with contextlib.suppress(OSError):
@@ -121,7 +128,8 @@ def read(path: str | os.PathLike[str], functions: Functions | None = None) -> Ma
             raise ValueError(f"{path}: {study['stays']}, for its text to be in the manifest")
         functions = from_text(study["text"], study["names"])
     step, settings = TracedStep.from_plain(facts, arrays), Settings(**said["settings"])
-    return Manifest(step, settings, functions, said["facts"], columns_in(said), said["first_sample"])
+    given = {name.removeprefix(GIVEN): values for name, values in arrays.items() if name.startswith(GIVEN)}
+    return Manifest(step, settings, functions, said["facts"], given, columns_in(said), said["first_sample"])
 
 
 def columns_in(said: Mapping[str, Any]) -> dict[str, Column]:
@@ -144,7 +152,10 @@ def check_same(path: str | os.PathLike[str], wanted: Manifest) -> dict[str, Any]
     """What the manifest of a folder says, if it is of this very sweep; else ValueError that says what differs."""
     said = head(path)
     check_library(said["facts"]["library"])
-    words = {"step": "the robot or what moves it", "study": "the text of sample and reduce, or numbers they refer to"}
+    words = {
+        "step": "the robot, what moves it, or what is given",
+        "study": "the text of sample and reduce, or numbers they refer to",
+    }
     for name, value in wanted.facts.items():
         found = said["facts"].get(name)
         if found != value:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from featherweight.simulation.control import Compiled
 from featherweight.simulation.problem import check_record, seconds, step_options, warn, whole_number
 from featherweight.simulation.traced_step import TracedStep
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 CHUNK_OPERATIONS = 1e10  # of a chunk: about a second on one core
 CHUNK_BYTES = 1e8  # of a chunk's trajectory
 SMALLEST, LARGEST = 8, 65536  # lanes of a chunk
@@ -49,6 +52,7 @@ def sweep(
     steps: int,
     dt: float,
     sample: Callable[..., Any],
+    given: Mapping[str, ArrayLike] | None = None,
     control: Compiled | None = None,
     contact: ContactModel | None = None,
     reduce: Callable[..., Any] | None = None,
@@ -80,6 +84,7 @@ def sweep(
             of shape (nq,) or (n, nq), v of shape (nv,) or (n, nv), constants that were declared when the model was
             built, by name, (n, …) each, and rows (n, m) of the controller's parameters. The last two may be None, or
             left out. It must depend on nothing else.
+        given: arrays of numbers by name, which `sample` gets as further arguments: a mean that is searched for, a grid.
         control: a controller made by `featherweight.compiled`.
         reduce: a function of the `Trajectory` of n lanes that returns arrays (n, …) by name, which are kept. Without
             it the states are kept.
@@ -109,7 +114,7 @@ def sweep(
     step = TracedStep.of(model, options)
     settings = _settings(step, lanes, chunk, seed, steps, dt, record_every, record)
     share = part_of(part, scheduler)
-    path, wanted = str(Path(out).absolute()), Manifest.of(step, settings, functions)
+    path, wanted = str(Path(out).absolute()), Manifest.of(step, settings, functions, _given(given))
     manifest, told = _begun(wanted, path)
     warn(model, options, settings.dt, drawn(manifest, 0).q[:TRIED], None, limits)
     _carry_out(manifest, path, share, scheduler, told, progress)
@@ -135,6 +140,16 @@ def _settings(
         )
         chunk = int(2 ** np.clip(np.floor(np.log2(max(most, 1.0))), np.log2(SMALLEST), np.log2(LARGEST)))
     return Settings(lanes, min(whole_number("chunk", chunk), lanes), int(seed), steps, dt, every, record)
+
+
+def _given(given: Any) -> dict[str, np.ndarray]:
+    """Arrays for `sample`, checked."""
+    if given is not None and not (
+        isinstance(given, Mapping) and all(isinstance(n, str) and n.isidentifier() for n in given)
+    ):
+        raise TypeError(f"given: expected a dictionary of arrays by the names of sample's arguments, got {given!r}")
+    arrays = {name: np.asarray(values, dtype=float) for name, values in (given or {}).items()}
+    return {name: np.ascontiguousarray(values).reshape(values.shape) for name, values in arrays.items()}
 
 
 def _begun(wanted: Manifest, path: str) -> tuple[Manifest, str]:

@@ -4,6 +4,8 @@ Each lane has another direction and impulse. After two seconds it stands, or has
 the push.
 """
 
+from typing import Any
+
 import numpy as np
 
 import featherweight as fw
@@ -16,7 +18,7 @@ standing = fw.control.balance(model, scene.q)
 height = scene.q[2]
 
 
-def sample(rng, n):
+def sample(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     """Directions [rad], from in front, and impulses [N s], uniform over a disc."""
     direction, impulse = rng.uniform(-np.pi, np.pi, n), LARGEST * np.sqrt(rng.uniform(size=n))
     force = impulse[:, None] / DURATION * np.stack([np.cos(direction), np.sin(direction), np.zeros(n)], axis=1)
@@ -24,13 +26,13 @@ def sample(rng, n):
     return scene.q, scene.v, None, driven.parameters
 
 
-def reduce(run):
+def reduce(run: fw.Trajectory) -> dict[str, np.ndarray]:
     """Whether the pelvis is still up, and how high it is [m]."""
     z = run.q[:, -1, 2]
     return {"stands": (run.status == 0) & (z > 0.8 * height), "height": z}
 
 
-def push(p):
+def push(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Direction [rad] and impulse [N s] of the pushes with these parameters of the controller, (…, m)."""
     force = p[..., -5:-2]  # then follow begin and end: `featherweight.control.pushed`
     return np.arctan2(force[..., 1], force[..., 0]), DURATION * np.hypot(force[..., 0], force[..., 1])
