@@ -165,7 +165,8 @@ def written_chunks(folder: Path, client: Any) -> dict[str, Any]:
     file = folder / "tiny.py"
     file.write_text(
         "import numpy as np\nimport featherweight as fw\n\nmodel = fw.robots.chain(1)\n"
-        "lanes, seed, steps, dt, chunk = 2000, 1, 1, 1e-3, 1\n\n\ndef sample(rng, n):\n    return rng.normal(size=(n, 1)), np.zeros(1)\n"
+        "lanes, seed, steps, dt, chunk = 2000, 1, 1, 1e-3, 1\n\n\n"
+        "def sample(rng, n):\n    return rng.normal(size=(n, 1)), np.zeros(1)\n"
     )
     found = timed(folder, arguments(file.read_text(), str(file)), client)
     return {"chunks": 2000, "chunks_a_second": 2000 / found["seconds"], "files_a_chunk": 5}
