@@ -44,30 +44,14 @@ IN_VAIN = 8  # chunks set aside before the first one is done
 
 
 def sweep(
-    model: Model,
-    out: str | os.PathLike[str],
-    *,
-    lanes: int,
-    seed: int,
-    steps: int,
-    dt: float,
-    sample: Callable[..., Any],
-    given: Mapping[str, ArrayLike] | None = None,
-    control: Compiled | None = None,
-    contact: ContactModel | None = None,
-    reduce: Callable[..., Any] | None = None,
-    record_every: int | None = None,
-    record: str = "first",
-    integrator: str | Integrator = "semi_implicit",
-    actuators: Actuators | None = None,
-    limits: bool = True,
-    forces: ForceElement | Sequence[ForceElement] = (),
-    constraints: Constraint | Sequence[Constraint] = (),
-    chunk: int | None = None,
-    scheduler: Any = None,
-    part: tuple[int, int] | None = None,
-    progress: bool = True,
-) -> Sweep:
+    model: Model, out: str | os.PathLike[str], *, lanes: int, seed: int, steps: int, dt: float,
+    sample: Callable[..., Any], given: Mapping[str, ArrayLike] | None = None, control: Compiled | None = None,
+    contact: ContactModel | None = None, reduce: Callable[..., Any] | None = None, record_every: int | None = None,
+    record: str = "first", integrator: str | Integrator = "semi_implicit", actuators: Actuators | None = None,
+    limits: bool = True, forces: ForceElement | Sequence[ForceElement] = (),
+    constraints: Constraint | Sequence[Constraint] = (), chunk: int | None = None, scheduler: Any = None,
+    part: tuple[int, int] | None = None, progress: bool = True,
+) -> Sweep:  # fmt: skip
     """Many robots with random states and parameters, in chunks that any number of workers compute, to the same bits.
 
     A chunk is a function of the study and its number: of no clock, worker, order or death. The same call goes on where
