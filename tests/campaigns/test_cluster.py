@@ -63,8 +63,7 @@ def test_a_scheduler_that_is_not_there_is_named(tmp_path, monkeypatch):
 
 @pytest.fixture
 def begun(tmp_path, monkeypatch):
-    """A sweep of which one part of four is done; what a worker does with threads lasts no longer than a test."""
-    monkeypatch.setattr(worker, "threads", lambda n: None)
+    """A sweep of which one part of four is done."""
     monkeypatch.setattr(worker, "_known", {})
     return fw.sweep(falling.model, tmp_path / "begun.zarr", **falling.study(part=(0, 4)))
 
@@ -74,7 +73,9 @@ def test_a_worker_traces_nothing_and_sends_counts_alone(begun, monkeypatch):
 
     monkeypatch.setattr(step, "_step", None)
     assert worker.prepare(str(begun.path), begun.digest) == ""
-    (row,) = worker.run(str(begun.path), begun.digest, [1])
+    with fw.threads(3):
+        (row,) = worker.run(str(begun.path), begun.digest, [1])
+        assert fw.thread_count() == 3  # as before, for whoever shares the process
     assert row[:3] == (1, 16, 0)
     assert all(isinstance(x, (int, float, str)) for x in row)
     assert begun.summary()["chunks_done"] == 3  # chunks 0 and 4 were the part's
@@ -99,7 +100,6 @@ def test_a_worker_that_does_not_see_the_folder_says_so(begun):
 
 
 def test_numbers_that_the_text_does_not_have_are_noticed_by_workers(tmp_path, monkeypatch):
-    monkeypatch.setattr(worker, "threads", lambda n: None)
     monkeypatch.setattr(falling, "WIDTH", 0.9)
     begun = fw.sweep(falling.model, tmp_path / "begun.zarr", **falling.study(part=(0, 4)))
     assert "sample, reduce: are not the same on this worker" in stopped(begun)

@@ -352,7 +352,7 @@ def test_it_tells_what_it_will_take_and_how_far_it_is(tmp_path, capsys):
     bar.show(Outcome(0, lanes=30, failed=2))
     bar.show(Outcome(1, error="bad"))
     text = bar.text(bar._begin + 10.0)
-    assert text == "50 of 100 lanes, 3 a second, 3 failed, 1 chunks set aside, 17 s left"
+    assert text == "50 of 100 lanes, 3 a second, 3 failed, 1 chunks set aside, 16.7 s left"
 
 
 def test_chunks_have_about_a_second_of_work_if_nothing_is_said(tmp_path):

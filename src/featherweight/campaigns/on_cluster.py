@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from typing import Any
 
 from featherweight.campaigns import worker
@@ -19,6 +20,7 @@ WINDOW = 4  # tasks in flight for each thread of a worker
 TASK_SECONDS = 0.1  # of work: shorter chunks go together
 MOST_TOGETHER = 32  # chunks
 CONNECTING = 10  # [s]
+GONE = "the scheduler is gone; start one, and the same call goes on"
 OPEN = (
     "a Dask scheduler runs whatever it is sent, by anybody who reaches it: keep it on 127.0.0.1 or a closed network, "
     "or use tls:// with certificates"
@@ -51,6 +53,12 @@ def run_on_cluster(
         try:
             _prepare(client, manifest, path, say)
             work.all(todo)
+        except distributed.KilledWorker as error:
+            raise RuntimeError(f"workers die while they read the manifest or compile: {error}") from None
+        except (CancelledError, TimeoutError, OSError) as error:
+            if client.status == "running":
+                raise
+            raise RuntimeError(f"{GONE} ({type(error).__name__})") from None
         finally:
             work.cancel()
 
@@ -138,7 +146,7 @@ class _Work:
                 self._report(outcome)
             return
         if future.status == "cancelled":
-            raise RuntimeError("the scheduler is gone; start one, and the same call goes on")
+            raise RuntimeError(GONE)
         error = future.exception()
         if not isinstance(error, self._distributed.KilledWorker):
             raise RuntimeError(f"chunks {numbers}: {type(error).__name__}: {error}") from error

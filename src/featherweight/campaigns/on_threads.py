@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from featherweight.campaigns.manifest import Manifest
-from featherweight.campaigns.worker import Outcome, one
-from featherweight.compiler import thread_count, threads
+from featherweight.campaigns.worker import ONE_CORE, Outcome, one
+from featherweight.compiler import thread_count
 
 AHEAD = 2  # chunks in flight for each thread
 
@@ -17,7 +17,7 @@ def run_on_threads(manifest: Manifest, path: str, todo: Iterable[int], report: C
     finished first."""
     count = thread_count()
     numbers, flying = iter(todo), set[Future[Outcome]]()
-    with threads(1), ThreadPoolExecutor(count, thread_name_prefix="featherweight sweep") as pool:
+    with ONE_CORE, ThreadPoolExecutor(count, thread_name_prefix="featherweight sweep") as pool:
         try:
             while True:
                 for number in numbers:

@@ -75,7 +75,7 @@ def duration(seconds: float) -> str:
     for unit, size in (("days", 172800.0), ("h", 7200.0), ("min", 120.0)):
         if seconds >= size:
             return f"{seconds / {'days': 86400, 'h': 3600, 'min': 60}[unit]:.3g} {unit}"
-    return f"{seconds:.2g} s"
+    return f"{seconds:.3g} s"
 
 
 def amount(size: float) -> str:

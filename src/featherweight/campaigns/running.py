@@ -20,7 +20,7 @@ from featherweight.campaigns.progress import SweepProgress, amount, duration
 from featherweight.campaigns.result import Sweep
 from featherweight.campaigns.store import Store
 from featherweight.campaigns.study import functions_of, is_loading
-from featherweight.campaigns.worker import Outcome
+from featherweight.campaigns.worker import ONE_CORE, Outcome
 from featherweight.compiler import thread_count
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
@@ -161,9 +161,10 @@ def _tried(manifest: Manifest) -> tuple[Manifest, str]:
     draw = drawn(manifest, 0)
     few = draw.some(slice(TRIED))
     manifest.step.loop.code(len(few.q))
-    begin = time.perf_counter()
-    arrays = kept(manifest, few)
-    took = (time.perf_counter() - begin) / len(few.q)
+    with ONE_CORE:
+        begin = time.thread_time()
+        arrays = kept(manifest, few)
+        took = (time.thread_time() - begin) / len(few.q)
     settings = manifest.settings
     columns = columns_of(arrays, settings.steps // settings.record_every + 1)
     disk = settings.lanes * sum(values[0].nbytes for values in arrays.values())

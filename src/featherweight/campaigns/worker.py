@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import platform
+import threading
 import time
 import traceback
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ _known: dict[tuple[str, str], Manifest] = {}
 
 
 class Outcome(NamedTuple):
-    """What became of a chunk: lanes that failed, seconds, bytes; `error`: it was not computed; `stops`: nor can be any
+    """What became of a chunk: lanes that failed, seconds of a core, bytes; `error`: it was not computed; `stops`: nor can be any
     other."""
 
     number: int
@@ -33,6 +34,28 @@ class Outcome(NamedTuple):
     stops: bool = False
 
 
+class _OneCore:
+    """While anybody in this process computes chunks, each is on one core."""
+
+    def __init__(self) -> None:
+        self._lock, self._users = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limited = threads(1).__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._limited.__exit__()
+
+
+ONE_CORE = _OneCore()
+
+
 def processor() -> str:
     """What kind of processor this is: its bits may differ from those of others where the library promises nothing."""
     target = host()
@@ -41,13 +64,13 @@ def processor() -> str:
 
 def one(manifest: Manifest, path: str, number: int) -> Outcome:
     """Compute a chunk and write it."""
-    begin = time.perf_counter()
+    begin = time.thread_time()
     store = manifest.store(path)
     try:
         arrays = kept(manifest, drawn(manifest, number))
         check_columns(arrays, manifest.columns or {})
         failed = int((arrays["status"] != 0).sum())
-        seconds = time.perf_counter() - begin
+        seconds = time.thread_time() - begin
         facts = {"lanes": len(arrays["status"]), "failed": failed, "seconds": seconds, "processor": processor()}
         size = store.write(number, arrays, facts)
     except OSError as error:
@@ -87,17 +110,16 @@ def _here() -> str:
 
 def run(path: str, digest: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
     """Compute chunks, one after the other, each on one core: a cluster gives the others to other workers."""
-    threads(1)
     try:
         manifest = opened(path, digest)
     except Exception as error:
         return [tuple(Outcome(numbers[0], error=f"{_here()}: {type(error).__name__}: {error}", stops=True))]
-    return [tuple(one(manifest, path, number)) for number in numbers]
+    with ONE_CORE:
+        return [tuple(one(manifest, path, number)) for number in numbers]
 
 
 def prepare(path: str, digest: str) -> str:
     """Read the manifest and compile its step, before the work is spread out; an error as text, or nothing."""
-    threads(1)
     try:
         manifest = opened(path, digest)
         manifest.step.loop.code(manifest.settings.chunk)

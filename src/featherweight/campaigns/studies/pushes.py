@@ -19,7 +19,7 @@ height = scene.q[2]
 
 
 def sample(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
-    """Directions [rad], from in front, and impulses [N s], uniform over a disc."""
+    """Directions that it is pushed to [rad], 0 is forwards, and impulses [N s], uniform over a disc."""
     direction, impulse = rng.uniform(-np.pi, np.pi, n), LARGEST * np.sqrt(rng.uniform(size=n))
     force = impulse[:, None] / DURATION * np.stack([np.cos(direction), np.sin(direction), np.zeros(n)], axis=1)
     driven = fw.control.pushed(standing, model, "chest", force=force, start=START, duration=DURATION)
