@@ -22,8 +22,8 @@ _known: dict[tuple[str, str], Manifest] = {}
 
 
 class Outcome(NamedTuple):
-    """What became of a chunk: lanes that failed, seconds of a core, bytes; `error`: it was not computed; `stops`: nor can be any
-    other."""
+    """What became of a chunk: lanes that failed, seconds of a core, bytes; `error`: it was not computed; `stops`: no
+    other can be, either."""
 
     number: int
     lanes: int = 0
