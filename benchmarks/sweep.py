@@ -36,7 +36,7 @@ import featherweight as fw
 
 model = fw.robots.mini_cheetah()
 seed, steps, dt, chunk = 1, 500, 1e-3, 512
-lanes = 16 * chunk
+lanes = 32 * chunk
 contact = fw.contact.Impulse()
 rest = fw.scenes.crouched(model)
 
