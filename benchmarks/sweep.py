@@ -124,7 +124,7 @@ def fresh_worker(folder: Path, name: str) -> dict[str, Any]:
 
 
 def client_memory(folder: Path) -> dict[str, Any]:
-    """Largest memory [MB] of a client with 10⁹ lanes, up to its first chunks; the second call finds its code compiled."""
+    """Largest memory [MB] of a client with 10⁹ lanes, up to its first chunks; the second call compiles nothing."""
     command = [sys.executable, "-c", MANY, str(folder / "study.py"), str(folder / "many.zarr")]
     rows = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in range(2)]
     return {
