@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -62,6 +62,15 @@ limits: $(VENV)/.dev  ## what joint limits cost limp robots; raw data in benchma
 
 stepper: $(VENV)/.dev  ## what a call of Stepper costs beyond its native time; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/stepper.py
+
+sweep: $(VENV)/.dev  ## sweeps: cluster against threads, a fresh worker, 10⁹ lanes, 10⁵ empty chunks; in benchmarks/results/
+	$(BIN)/python benchmarks/sweep.py
+
+sweep-kills: $(VENV)/.dev  ## a sweep whose processes are killed fifty times: the same bits; counts in benchmarks/results/
+	$(BIN)/python benchmarks/sweep_kills.py
+
+pushes: $(VENV)/.dev  ## pushes that a humanoid survives, 100 000 of them, and their map; minutes, goes on where it ended
+	$(BIN)/python benchmarks/pushes.py
 
 waiting: $(VENV)/.dev  ## what people wait for: the demo, loading, frames a second; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/waiting.py

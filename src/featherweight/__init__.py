@@ -60,6 +60,7 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
     from featherweight import plot as plot
     from featherweight import scenes as scenes
     from featherweight import viewer as viewer
+    from featherweight.campaigns import Sweep, sweep
     from featherweight.functions import configuration, derivative, function, jvp, vjp
     from featherweight.io import lint, load, loads, save, save_urdf
     from featherweight.simulation import Status, Stepper, Trajectory, compiled, rollout, simulate
@@ -82,6 +83,7 @@ __all__ = [
     "SimulationError",
     "Status",
     "Stepper",
+    "Sweep",
     "Trajectory",
     "articulated_inertia",
     "bias_force",
@@ -137,6 +139,7 @@ __all__ = [
     "scalar",
     "simulate",
     "solve_mass_matrix",
+    "sweep",
     "thread_count",
     "threads",
     "unit_force_response",
@@ -174,6 +177,10 @@ def __getattr__(name: str) -> _typing.Any:
         from featherweight import simulation
 
         return getattr(simulation, name)
+    if name in ("Sweep", "sweep"):
+        from featherweight import campaigns
+
+        return getattr(campaigns, name)
     if name in _LATE:
         import importlib
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from featherweight.cli import demo, experiment, lint, report, simulate, view
+from featherweight.cli import demo, experiment, lint, report, simulate, sweep, view
 from featherweight.cli.app import (
     AsJson,
     Base,
@@ -31,6 +31,7 @@ app.command()(simulate.simulate)
 app.command()(view.view)
 app.command()(demo.demo)
 app.command()(experiment.experiment)
+app.command()(sweep.sweep)
 
 
 @app.command()

@@ -6,7 +6,7 @@ import hashlib
 import numbers
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -29,7 +29,7 @@ from featherweight.simulation.limits import warn_if_beyond
 from featherweight.simulation.loading import STATES
 from featherweight.simulation.options import StepOptions, same_as_before
 from featherweight.simulation.status import Status
-from featherweight.simulation.step import step_loop
+from featherweight.simulation.traced_step import TracedStep
 
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
 MOST_STEPS = 10_000_000_000
@@ -109,14 +109,26 @@ def problem(
     if tau is not None and step_arguments["control"] is not None:
         raise ValueError("tau, control: expected one of them, got both")
     options = step_options(model, tau is not None, f_ext is not None, **step_arguments)
-    own = options.control
+    step = TracedStep.of(model, options)
+    what = laid_out(step, q, v, int(steps), float(dt), int(every), parameters, tau, f_ext, record)
+    warn(model, options, dt, what.carry[0], parameters, step_arguments["limits"])
+    return what if options.control is not None else replace(what, control=step_arguments["control"])
+
+
+def laid_out(
+    step: TracedStep, q: Any, v: Any, steps: int, dt: float, every: int, parameters: Mapping[str, Any] | None,
+    tau: Any = None, f_ext: Any = None, record: str = "first", control_parameters: Any = None,
+) -> Problem:  # fmt: skip
+    """States and all that is given, checked, in rows, one a robot."""
+    model = step.model
     arrays = {"q": (as_array("q", q, (model.nq,), "nq"), 1), "v": (as_array("v", v, (model.nv,), "nv"), 1)}
     if tau is not None:
         arrays["tau"] = as_array("tau", tau, (steps, model.nv), "steps, nv"), 2
     if f_ext is not None:
         arrays["f_ext"] = _wrenches(model, steps, f_ext), 2
-    if own is not None:
-        arrays |= {"control: state": (own.state, 1), "control: parameters": (own.parameters, 1)}
+    if step.state is not None and step.control_parameters is not None:
+        p = step.control_parameters if control_parameters is None else control_parameters
+        arrays |= {"control: state": (step.state, 1), "control: parameters": (p, 1)}
     declared, values = list(model.parameters.values()), parameter_values(model, parameters)
     arrays |= {p.name: (value, len(p.shape)) for p, value in zip(declared, values, strict=True)}
     batch = batch_shape(list(arrays), [a for a, _ in arrays.values()], [rank for _, rank in arrays.values()])
@@ -127,16 +139,12 @@ def problem(
         own = rows[name]
         return own if len(own) == count else np.ascontiguousarray(np.broadcast_to(own, (count, *own.shape[1:])))
 
-    loop = step_loop(model, options)
-    state = None if own is None else all_rows("control: state")
-    carry = first_carry(model, loop, all_rows("q"), all_rows("v"), state)
-    constants = constants_for(options, dt, [rows[p.name] for p in declared], rows.get("control: parameters"))
-    warn(model, options, dt, carry[0], parameters, step_arguments["limits"])
+    state = None if step.state is None else all_rows("control: state")
+    carry = first_carry(model, step.loop, all_rows("q"), all_rows("v"), state)
+    constants = constants_for(step, dt, [rows[p.name] for p in declared], rows.get("control: parameters"))
     return Problem(
-        model, float(dt), int(steps), int(every), batch, loop, options.records(model),
-        step_arguments["control"] if own is None else None, tuple(carry),
-        tuple(all_rows(name) for name in ("tau", "f_ext") if name in rows),
-        tuple(constants), () if options.contact is None else options.contact.surfaces,
+        model, dt, steps, every, batch, step.loop, step.records, None, tuple(carry),
+        tuple(all_rows(name) for name in ("tau", "f_ext") if name in rows), tuple(constants), step.ground,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
         record, options=options,
     )  # fmt: skip
@@ -151,7 +159,7 @@ def first_carry(model: Model, loop: Loop, q: np.ndarray, v: np.ndarray, x: np.nd
 
 
 def constants_for(
-    options: StepOptions, dt: float, parameters: Sequence[np.ndarray], p: np.ndarray | None
+    options: StepOptions | TracedStep, dt: float, parameters: Sequence[np.ndarray], p: np.ndarray | None
 ) -> list[np.ndarray]:
     """What holds for all steps, as rows, one for all robots or one for each: see `constants_of`."""
     constants = [np.full((1, 1), float(dt)), *(values.reshape(len(values), -1) for values in parameters)]

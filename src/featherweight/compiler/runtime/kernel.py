@@ -92,9 +92,14 @@ class Kernel:
         self._plan: tuple[Traced, Plan] | None = None
         self._written: Written | None = None
         self._traced: Traced | None = None
+        self._saved: Callable[[], Written] | None = None  # the trace, where it was not made here
         self._code: dict[int, Code] = {}
 
     # ---- compiling
+
+    def adopt(self, structure: str, table: np.ndarray, saved: Callable[[], Written]) -> None:
+        """Take a trace that was made elsewhere: structure and numbers now, the rest when code must be compiled."""
+        self._traced, self._saved = Traced(structure, array("d", table.tolist())), saved
 
     @property
     def plan(self) -> Plan:
@@ -121,7 +126,12 @@ class Kernel:
     def _write(self) -> Written:
         """What the function does, in operations that have code, and its results as nodes or numbers. It is run once,
         for key and plan: another time it might do something else."""
-        if self._written is None:
+        if self._written is None and self._saved is not None:
+            graph, entries = self._saved()
+            if self._structure(graph, entries) != cast(Traced, self._traced).structure:
+                raise ValueError(f"{self.name}: the trace that was read is not the one it says it is")
+            self._written = graph, entries
+        elif self._written is None:
             from featherweight.compiler.plan.lower import lower
 
             graph = Graph()
@@ -132,11 +142,21 @@ class Kernel:
             with graph.written():
                 results, check = self.function(scalars, graph.model_constant, graph.mark)
             graph, entries = lower(graph, [_entry(value) for value in (*(x for r in results for x in r), check)])
-            inputs = [(a.shape, a.parts, a.read_by_index) for a in self.inputs]
-            shapes = f"{inputs} {self.outputs} {self.chunk_limit} {self.carried}"
-            traced = Traced(key(shapes, str(entries), graph.structure()), array("d", graph.table))
+            traced = Traced(self._structure(graph, entries), array("d", graph.table))
             self._traced, self._written = traced, (graph, entries)  # both or none
         return self._written
+
+    def _structure(self, graph: Graph, entries: list[int | float]) -> str:
+        """Name of the code that follows from a trace, whatever the numbers of the model are."""
+        inputs = [(a.shape, a.parts, a.read_by_index) for a in self.inputs]
+        shapes = f"{inputs} {self.outputs} {self.chunk_limit} {self.carried}"
+        return key(shapes, str(entries), graph.structure())
+
+    def written(self) -> tuple[Traced, Written]:
+        """The whole trace, to be written to a file."""
+        with compiling:
+            written = uncollected(self._write)
+            return self.traced(), written
 
     def traced(self) -> Traced:
         """Structure of the trace, which determines the code, and its table of numbers."""

@@ -7,7 +7,7 @@ written out every so many steps. A lane never sees another, so results do not de
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from featherweight.compiler.runtime.code import Code
 from featherweight.compiler.runtime.interpretation import interpreting
 from featherweight.compiler.runtime.kernel import Argument, Function, Kernel
 from featherweight.compiler.runtime.singles import Singles
+from featherweight.compiler.trace.plain import from_arrays, to_arrays
 
 if TYPE_CHECKING:
     from featherweight.compiler.llvm.module import Module
@@ -106,6 +107,16 @@ class Loop:
         """What a step does, as a text that is the same in every process."""
         traced = self.kernel.traced()
         return f"{traced.structure} {traced.table}"
+
+    def to_arrays(self) -> tuple[str, dict[str, np.ndarray]]:
+        """What was traced: the name of its structure, and all of it as plain arrays."""
+        traced, written = self.kernel.written()
+        return traced.structure, to_arrays(*written)
+
+    def adopt(self, structure: str, arrays: Mapping[str, np.ndarray]) -> Loop:
+        """This loop with what `to_arrays` gave in another process; its own function is not asked."""
+        self.kernel.adopt(structure, arrays["table"], lambda: from_arrays(arrays))
+        return self
 
     def code(self, count: int) -> Code:
         """Native code for so many rows."""
