@@ -30,8 +30,9 @@ from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
-from featherweight.simulation.problem import check_record, seconds, step_options, warn, whole_number
+from featherweight.simulation.problem import check_record, seconds, step_options, whole_number
 from featherweight.simulation.traced_step import TracedStep
+from featherweight.simulation.warning import warn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -22,9 +22,10 @@ from featherweight.compiler.runtime.arguments import address_of
 from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints.joint_limit import without_limits
 from featherweight.simulation.limits import within
-from featherweight.simulation.problem import Problem, damping_of
+from featherweight.simulation.problem import Problem
 from featherweight.simulation.run import Run
 from featherweight.simulation.trajectory import FIELDS, Trajectory
+from featherweight.simulation.warning import damping_of
 
 MOST_NUMBERS = 8192  # of inputs and results: copies of more take longer than what is saved
 MOST_KEPT = 32  # prepared rollouts of a model

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import numbers
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -17,7 +16,6 @@ from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints import Constraint
 from featherweight.constraints.joint_limit import limits_of
 from featherweight.contact import ContactModel, Surface
-from featherweight.dynamics import mass_matrix
 from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.forces import ForceElement
@@ -25,11 +23,11 @@ from featherweight.integrators import NAMES, Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
-from featherweight.simulation.limits import warn_if_beyond
 from featherweight.simulation.loading import STATES
 from featherweight.simulation.options import StepOptions, same_as_before
 from featherweight.simulation.status import Status
 from featherweight.simulation.traced_step import TracedStep
+from featherweight.simulation.warning import warn
 
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
 MOST_STEPS = 10_000_000_000
@@ -112,7 +110,8 @@ def problem(
     step = TracedStep.of(model, options)
     what = laid_out(step, q, v, int(steps), float(dt), int(every), parameters, tau, f_ext, record)
     warn(model, options, dt, what.carry[0], parameters, step_arguments["limits"])
-    return what if options.control is not None else replace(what, control=step_arguments["control"])
+    called = None if options.control is not None else step_arguments["control"]
+    return replace(what, options=options, control=called)
 
 
 def laid_out(
@@ -146,7 +145,7 @@ def laid_out(
         model, dt, steps, every, batch, step.loop, step.records, None, tuple(carry),
         tuple(all_rows(name) for name in ("tau", "f_ext") if name in rows), tuple(constants), step.ground,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
-        record, options=options,
+        record,
     )  # fmt: skip
 
 
@@ -237,15 +236,6 @@ def _check_impulses(options: StepOptions) -> None:
         )
 
 
-def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameters: Any, limits: bool) -> None:
-    """Tell the user what the configurations (count, nq) of the beginning let expect."""
-    if options.contact is not None and len(q) and not parameters:
-        options.contact.warn_if_stiff(model, q[0], dt)
-    if limits:
-        warn_if_beyond(model, q, options.limits)
-    _warn_if_stiff(model, options.integrator, dt, q, parameters)
-
-
 def _check_steps(model: Any, steps: Any, dt: Any, every: Any) -> None:
     checked_model(model)
     whole_number("steps", steps)
@@ -290,36 +280,6 @@ def seconds(name: str, meaning: str, value: Any) -> float:
         much = f"{time:g}" if time < LONGEST else "more"
         raise ValueError(f"{name}: expected a {meaning} from 1e-100 to 1e100 s, got {much}")
     return time
-
-
-def damping_of(model: Model) -> np.ndarray:
-    """Damping [N m s/rad or N s/m] of each degree of freedom, shape (nv,)."""
-    damping = np.zeros(model.nv)
-    for joint in model.joints:
-        damping[joint.v] += joint.damping
-    return damping
-
-
-def _warn_if_stiff(model: Model, method: Integrator, dt: float, q: np.ndarray, parameters: Any) -> None:
-    """Tell the user if the damping of a joint is too stiff for an explicit method."""
-    if method.damping_limit == np.inf or not len(q) or parameters:
-        return
-    damping = damping_of(model)
-    if not damping.any():
-        return
-    try:
-        stiffness = dt * damping * np.diag(np.linalg.inv(mass_matrix(model, q[0])))
-    except np.linalg.LinAlgError:  # the run will say what is wrong
-        return
-    worst = int(np.argmax(stiffness))
-    if stiffness[worst] > method.damping_limit:
-        joint = next(j for j in model.independent_joints if j.v.start <= worst < j.v.stop)
-        warnings.warn(
-            f"joint {joint.name!r}: its damping is too stiff for {method!r} with dt = {dt:g} s: h d / M = "
-            f"{stiffness[worst]:.3g}, stable below {method.damping_limit:g}; use dt < "
-            f"{dt * method.damping_limit / stiffness[worst]:.2g} s or integrator='semi_implicit'",
-            stacklevel=5,
-        )
 
 
 def _rows(array: np.ndarray, rank: int, batch: tuple[int, ...]) -> np.ndarray:

@@ -31,13 +31,13 @@ from featherweight.simulation.problem import (
     first_carry,
     seconds,
     step_options,
-    warn,
     whole_number,
 )
 from featherweight.simulation.python_run import run_of
 from featherweight.simulation.running import chunk_of, drive
 from featherweight.simulation.step import step_loop
 from featherweight.simulation.trajectory import Trajectory
+from featherweight.simulation.warning import warn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -1,0 +1,53 @@
+"""What is told before a run begins: steps that are too long for its springs and dampers, starts beyond limits."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from featherweight.dynamics import mass_matrix
+from featherweight.integrators import Integrator
+from featherweight.model import Model
+from featherweight.simulation.limits import warn_if_beyond
+from featherweight.simulation.options import StepOptions
+
+
+def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameters: Any, limits: bool) -> None:
+    """Tell the user what the configurations (count, nq) of the beginning let expect."""
+    if options.contact is not None and len(q) and not parameters:
+        options.contact.warn_if_stiff(model, q[0], dt)
+    if limits:
+        warn_if_beyond(model, q, options.limits)
+    _warn_if_stiff(model, options.integrator, dt, q, parameters)
+
+
+def damping_of(model: Model) -> np.ndarray:
+    """Damping [N m s/rad or N s/m] of each degree of freedom, shape (nv,)."""
+    damping = np.zeros(model.nv)
+    for joint in model.joints:
+        damping[joint.v] += joint.damping
+    return damping
+
+
+def _warn_if_stiff(model: Model, method: Integrator, dt: float, q: np.ndarray, parameters: Any) -> None:
+    """Tell the user if the damping of a joint is too stiff for an explicit method."""
+    if method.damping_limit == np.inf or not len(q) or parameters:
+        return
+    damping = damping_of(model)
+    if not damping.any():
+        return
+    try:
+        stiffness = dt * damping * np.diag(np.linalg.inv(mass_matrix(model, q[0])))
+    except np.linalg.LinAlgError:  # the run will say what is wrong
+        return
+    worst = int(np.argmax(stiffness))
+    if stiffness[worst] > method.damping_limit:
+        joint = next(j for j in model.independent_joints if j.v.start <= worst < j.v.stop)
+        warnings.warn(
+            f"joint {joint.name!r}: its damping is too stiff for {method!r} with dt = {dt:g} s: h d / M = "
+            f"{stiffness[worst]:.3g}, stable below {method.damping_limit:g}; use dt < "
+            f"{dt * method.damping_limit / stiffness[worst]:.2g} s or integrator='semi_implicit'",
+            stacklevel=5,
+        )
