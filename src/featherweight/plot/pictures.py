@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from featherweight.endings import check_ending
+from featherweight.endings import MOVIES, VIDEOS, check_ending
 from featherweight.extras import needed
+from featherweight.files import video
 from featherweight.model import Model
 from featherweight.plot.camera import Camera, camera_for
 from featherweight.plot.painter import Painter
@@ -21,7 +22,7 @@ from featherweight.visuals.terrain import Terrain
 Path = str | os.PathLike[str]
 STILLS = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".pdf")
 COLORS = 128  # of a GIF
-MOST_RATE = 50  # pictures a second that browsers show
+MOST_RATE = 50  # pictures a second of a GIF that browsers show
 
 
 def still(
@@ -66,52 +67,65 @@ def movie(
     camera: Camera | None = None,
     forces: bool = True,
 ) -> None:
-    """A GIF of one trajectory, or of several side by side from the same place.
+    """A movie of one trajectory, or of several side by side from the same place: GIF, or MP4 and WebM by ffmpeg.
 
     Args:
         trajectory: what to show; of a batch, the first robot.
-        path: where to write it, a name that ends in .gif.
-        rate: pictures a second, up to 50; a GIF shows each for a whole number of hundredths of a second, so that 30 are
-            33.3.
+        path: where to write it, a name that ends in .gif, .mp4 or .webm.
+        rate: pictures a second, up to 50 for a GIF, which shows each for a whole number of hundredths of a second, so
+            that 30 are 33.3.
         speed: 1 is real time, 0.3 is slow motion.
         size: width and height of each in pixels.
         labels: what to write above each.
         camera: from where; chosen for the first if not given.
         forces: draw contact forces as arrows.
     """
-    check_ending("path", path, ("", ".gif"))
+    ending = check_ending("path", path, MOVIES)
     if not 0 < speed < np.inf:
         raise ValueError(f"speed: expected a number > 0, got {speed!r}")
-    if not 0 < rate <= MOST_RATE:
-        raise ValueError(f"rate: expected a number > 0, and up to {MOST_RATE} for a GIF, got {rate!r}")
-    hundredths = round(100 / rate)  # that each picture is shown; what a GIF can say
+    most, kind = (video.MOST_RATE, ending) if ending in VIDEOS else (MOST_RATE, "a GIF")
+    if not 0 < rate <= most:
+        raise ValueError(f"rate: expected a number > 0, and up to {most} for {kind}, got {rate!r}")
+    if ending in VIDEOS:
+        video.encoder(ending)  # named now if it is missing, and not after all pictures are painted
+    period = 1 / rate if ending in VIDEOS else round(100 / rate) / 100  # that each picture is shown [s]
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     if not several:
         raise ValueError("trajectory: expected one or more, got none")
     if not all(isinstance(one, Trajectory) for one in several):
         raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
-    motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
+    motions = [motion_of(one, rate=1 / period / speed) for one in several]
     shapes = [shapes_of(motion.model) for motion in motions]
     camera = camera or camera_for(motions[0], shapes[0], size[0] / size[1])
     painters = [
         Painter(own, _terrain(one.ground, camera), camera, size) for one, own in zip(several, shapes, strict=True)
     ]
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
-    times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
+    times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * period)
     shown = np.stack(
         [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1) for m in motions], axis=1
     )  # nearest states
-    pictures: list[Any] = []
+    pictures = _painted(painters, motions, shown, newtons, labels)
+    if ending in VIDEOS:
+        video.write_video(pictures, path, ending, rate)
+    else:
+        _write_gif(list(pictures), path, round(100 * period))
+
+
+def _painted(
+    painters: Sequence[Painter], motions: Sequence[Frames], shown: np.ndarray, newtons: float | None,
+    labels: Sequence[str],
+) -> Iterator[Any]:  # fmt: skip
+    """A picture for each row of frame numbers (pictures, robots); the one before if nothing has changed."""
+    before: Any = None
     for k, frames in enumerate(shown.tolist()):
-        if k and frames == shown[k - 1].tolist():
-            pictures.append(pictures[-1])
-            continue
-        row = [
-            painter.paint(m, frame, newtons=newtons, caption=_caption(labels, i, m, frame))
-            for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
-        ]
-        pictures.append(_beside(row))
-    _write_gif(pictures, path, hundredths)
+        if k == 0 or frames != shown[k - 1].tolist():
+            row = [
+                painter.paint(m, frame, newtons=newtons, caption=_caption(labels, i, m, frame))
+                for i, (painter, m, frame) in enumerate(zip(painters, motions, frames, strict=True))
+            ]
+            before = _beside(row)
+        yield before
 
 
 def _times(duration: float, step: float) -> np.ndarray:
