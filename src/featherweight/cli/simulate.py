@@ -31,7 +31,7 @@ from featherweight.cli.controllers import CONTROLLERS, USUAL, controller_named
 from featherweight.cli.starts import start
 from featherweight.cli.timing import Timed, timed
 from featherweight.contact import ContactModel
-from featherweight.endings import PAGE, RUN
+from featherweight.endings import PAGE, RUN, TABLES
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
 from featherweight.visuals import good_part
@@ -59,7 +59,9 @@ def simulate(
     policy: Policy = "warn",
     root: Roots = None,
     record_every: Annotated[int, typer.Option(help="keep every so many states")] = 1,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="write the trajectory there, as .fw")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="write the run there: .fw, .npz, .csv or .parquet")
+    ] = None,
     report_to: Annotated[Path | None, typer.Option("--report", help="write a page about it, HTML, there")] = None,
     show: Annotated[bool, typer.Option("--show", help="open the viewer on it")] = False,
     as_json: AsJson = False,
@@ -67,7 +69,7 @@ def simulate(
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
     robot = model_named(model, base, policy, root)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
-        can_be_written("--output", output, RUN)
+        can_be_written("--output", output, (*RUN, *TABLES))
         can_be_written("--report", report_to, PAGE)
         touching = _contact(contact, friction, robot)
         q = start(robot, set_ or (), height, () if touching is None else touching.surfaces)

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 import featherweight as fw
 from featherweight.cli.app import BUILT_IN, Base, Roots, can_be_written, err, fail, model_named, told_in_one_line
-from featherweight.endings import PAGE
+from featherweight.endings import MOVIES, PAGE, SCENES
 from featherweight.io.catalogue import is_name
 from featherweight.model import Model
 
@@ -25,7 +25,7 @@ def view(
     host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets in all who reach it")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(help="a free one from 8080 on if not given")] = None,
     browser: Annotated[bool, typer.Option(help="open a browser if there is a display")] = True,
-    export: Annotated[Path | None, typer.Option(help="write a page that needs no server, HTML, there instead")] = None,
+    export: Annotated[Path | None, typer.Option(help="write a file instead: .html, .glb, .gif, .mp4 or .webm")] = None,
 ) -> None:
     """Look at a robot, or replay trajectories: time slider, slow motion, contact forces."""
     with told_in_one_line(ValueError, TypeError, OSError, ModuleNotFoundError):
@@ -34,13 +34,14 @@ def view(
                 raise fail("--export: expected a trajectory, got a model")
             fw.viewer.show(model_named(what[0], base, roots=root), host=host, port=port, browser=browser, block=True)
             return
-        can_be_written("--export", export, PAGE)
+        can_be_written("--export", export, (*PAGE, *SCENES, *MOVIES))
         robot: Model | None = None if model is None else model_named(model, base, roots=root)
         runs = [_trajectory(name, robot) for name in what]
         labels = [Path(name).stem for name in what] if len(what) > 1 else []
         if export is not None:
-            fw.viewer.export(runs, export, labels=labels)
-            err.print(f"page: {escape(str(export))}", soft_wrap=True)
+            write = fw.plot.movie if export.suffix and export.suffix.lower() in MOVIES else fw.viewer.export
+            write(runs, export, labels=labels)
+            err.print(f"written: {escape(str(export))}", soft_wrap=True)
         else:
             fw.viewer.show(runs, labels=labels, host=host, port=port, browser=browser, block=True)
 
