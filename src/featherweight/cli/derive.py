@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from featherweight.equations import Equations
 
 METHODS = ("newton_euler", "projected_newton_euler", "lagrange")
-ENDINGS = (".html", ".md", ".tex")
+ENDINGS = (".html", ".md", ".tex", ".pdf")
 MOST_COORDINATES = 3  # for which equilibria are searched
 DURATION, DT = 5.0, 1e-3  # of the simulation in the report [s]
 
@@ -33,7 +33,7 @@ DURATION, DT = 5.0, 1e-3  # of the simulation in the report [s]
 def derive(
     model: ModelArgument,
     method: Annotated[str, typer.Option(help=f"{', '.join(METHODS)}, or all")] = "all",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="an .html, .md or .tex file")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="an .html, .md, .tex or .pdf file")] = None,
     base: Annotated[str, typer.Option(help="fixed or free")] = "fixed",
     symbol: Annotated[
         list[str] | None, typer.Option(help="a constant of a file to keep as a symbol: link.mass, joint.damping …")
@@ -65,14 +65,18 @@ def derive(
             if as_json:
                 print(json.dumps(_facts(derivations), indent=1))
                 return
-            text = _text(derivations, values, ending)
-    except (fw.ModelError, ValueError) as error:
+            if ending == ".pdf" and output is not None:
+                equations.write_pdf(derivations, output)
+            else:
+                text = _text(derivations, values, ending)
+    except (fw.ModelError, ValueError, OSError) as error:
         raise fail(error) from None
     if output is None:
         print(text)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        if ending != ".pdf":
+            output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise fail(f"cannot write {str(output)!r}: {error.strerror}") from None
     out.print(
@@ -146,7 +150,9 @@ def _facts(derivations: list[Equations]) -> dict[str, Any]:
 
 def _text(derivations: list[Equations], values: dict[str, float], ending: str) -> str:
     if ending == ".tex":
-        return "\n\n".join(f"% {e.method}\n\\[\n{e.latex()}\n\\]" for e in derivations) + "\n"
+        from featherweight.equations import tex
+
+        return tex(derivations)
     if ending == ".md":
         return "\n".join(e.markdown() for e in derivations)
     from featherweight.equations import page
