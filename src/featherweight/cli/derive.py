@@ -14,7 +14,8 @@ import typer
 from rich.markup import escape as escape_markup
 
 import featherweight as fw
-from featherweight.cli.app import fail
+from featherweight.cli.app import Base, fail
+from featherweight.cli.bases import usual_base
 from featherweight.cli.commands import AsJson, ModelArgument, app, err, model_named, out, told_in_one_line
 from featherweight.endings import check_ending
 from featherweight.io.catalogue import is_name
@@ -34,7 +35,7 @@ def derive(
     model: ModelArgument,
     method: Annotated[str, typer.Option(help=f"{', '.join(METHODS)}, or all")] = "all",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="an .html, .md, .tex or .pdf file")] = None,
-    base: Annotated[str, typer.Option(help="fixed or free")] = "fixed",
+    base: Base = "auto",
     symbol: Annotated[
         list[str] | None, typer.Option(help="a constant of a file to keep as a symbol: link.mass, joint.damping …")
     ] = None,
@@ -98,7 +99,8 @@ def _model(
     if not Path(name).is_file() and not is_name(name):
         raise fail("--symbol: only for models from files; built-in ones have symbols without it")
     try:
-        return fw.load(name, base=base, policy="warn", parameters=symbols), {}, None
+        chosen = usual_base(fw.load(name)) if base == "auto" else base
+        return fw.load(name, base=chosen, policy="warn", parameters=symbols), {}, None
     except fw.ModelError as error:
         raise fail(error) from None
 

@@ -9,18 +9,30 @@ import typer
 from rich.markup import escape
 
 import featherweight as fw
-from featherweight.cli.app import BUILT_IN, Base, Roots, can_be_written, err, fail, model_named, told_in_one_line
+from featherweight.cli import names
+from featherweight.cli.app import (
+    Base,
+    Roots,
+    can_be_written,
+    err,
+    fail,
+    is_built_in,
+    model_named,
+    told_in_one_line,
+)
 from featherweight.endings import MOVIES, PAGE, SCENES
 from featherweight.io.catalogue import is_name
 from featherweight.model import Model
 
-MODELS = (".urdf", ".xml", ".xacro")  # endings of robots' files; all others are trajectories
+WHAT = typer.Argument(
+    metavar="MODEL or TRAJECTORY …", help="several: side by side", autocompletion=names.robots_and_runs
+)
 
 
 def view(
-    what: Annotated[list[str], typer.Argument(metavar="MODEL or TRAJECTORY …", help="several: side by side")],
+    what: Annotated[list[str], WHAT],
     model: Annotated[str | None, typer.Option(help="the robot, if a trajectory's file lacks it or its meshes")] = None,
-    base: Base = "free",
+    base: Base = "auto",
     root: Roots = None,
     host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets in all who reach it")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(help="a free one from 8080 on if not given")] = None,
@@ -47,7 +59,7 @@ def view(
 
 
 def _is_model(name: str) -> bool:
-    return Path(name).suffix.lower() in MODELS or is_name(name) or (name in BUILT_IN and not Path(name).exists())
+    return Path(name).suffix.lower() in names.MODELS or is_name(name) or is_built_in(name)
 
 
 def _trajectory(name: str, robot: Model | None) -> fw.Trajectory:
@@ -56,7 +68,7 @@ def _trajectory(name: str, robot: Model | None) -> fw.Trajectory:
     if Path(name).is_dir():
         raise fail(f"{name!r} is a folder, expected a trajectory's file")
     if not Path(name).is_file():
-        raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
+        raise fail(names.unknown_robot(name))
     run = fw.Trajectory.load(name, model=robot)
     if robot is not None and run.q.shape[-1] != robot.nq:
         raise fail(
