@@ -148,6 +148,14 @@ class Trajectory:
         lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else ""
         return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1]:g} s>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: what it was, the moving robot, curves."""
+        return str(_above("notebooks").trajectory_html(self))
+
+    def player(self, **options: Any) -> Any:
+        """The moving robot inside of a notebook; the options are those of `featherweight.notebooks.player`."""
+        return _above("notebooks").player(self, **options)
+
 
 def _above(name: str) -> Any:
     """A part of featherweight that stands on this one: it is looked up when it is wanted, and not needed here."""
