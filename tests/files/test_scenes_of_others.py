@@ -124,7 +124,7 @@ def test_two_runs_stand_side_by_side(drop: fw.Trajectory, tmp_path: Path) -> Non
     file = pygltflib.GLTF2().load(str(tmp_path / "two.glb"))
     robots = {node.name: node for node in file.nodes if node.name in ("one", "<two>")}
     assert robots["one"].translation == [0, 0, 0]
-    assert robots["<two>"].translation[1] < -0.2
+    assert np.linalg.norm(robots["<two>"].translation) > 0.2
 
 
 def test_a_robot_that_rests_needs_no_animation(tmp_path: Path) -> None:

@@ -88,20 +88,20 @@ def movie(
         raise ValueError(f"rate: expected a number > 0, and up to {most} for {kind}, got {rate!r}")
     if ending in VIDEOS:
         video.encoder(ending)  # named now if it is missing, and not after all pictures are painted
-    period = 1 / rate if ending in VIDEOS else round(100 / rate) / 100  # that each picture is shown [s]
+    hundredths = 100 / rate if ending in VIDEOS else round(100 / rate)  # of a second; a GIF counts them
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     if not several:
         raise ValueError("trajectory: expected one or more, got none")
     if not all(isinstance(one, Trajectory) for one in several):
         raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
-    motions = [motion_of(one, rate=1 / period / speed) for one in several]
+    motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     shapes = [shapes_of(motion.model) for motion in motions]
     camera = camera or camera_for(motions[0], shapes[0], size[0] / size[1])
     painters = [
         Painter(own, _terrain(one.ground, camera), camera, size) for one, own in zip(several, shapes, strict=True)
     ]
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
-    times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * period)
+    times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
     shown = np.stack(
         [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1) for m in motions], axis=1
     )  # nearest states
@@ -109,7 +109,7 @@ def movie(
     if ending in VIDEOS:
         video.write_video(pictures, path, ending, rate)
     else:
-        _write_gif(list(pictures), path, round(100 * period))
+        _write_gif(list(pictures), path, round(hundredths))
 
 
 def _painted(

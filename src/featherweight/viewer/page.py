@@ -19,9 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.endings import PAGE, SCENES, check_ending
-from featherweight.files.glb import Moving, glb
-from featherweight.recording.files import write_whole
+from featherweight.endings import PAGE, check_ending
 from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import Actor, Layout, layout_of
 from featherweight.viewer.scenery import LAMP, chessboard
@@ -40,20 +38,17 @@ def export(
     labels: Sequence[str] = (),
     rate: float = RATE,
 ) -> None:
-    """Write a page with a moving robot, or several side by side, that opens in any browser without a network; or a
-    glTF scene with animation, for Blender, three.js and others.
+    """Write a page with a moving robot, or several side by side, that opens in any browser without a network.
 
     Args:
         trajectory: what to show; of a batch, the first robot.
-        path: the file, a name that ends in .html, or in .glb.
+        path: the HTML file, a name that ends in .html.
         labels: what to write above each.
         rate: frames a second.
     """
-    ending = check_ending("path", path, (*PAGE, *SCENES))
+    check_ending("path", path, PAGE)
     several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
     layout = layout_of(several, labels, rate)
-    if ending in SCENES:
-        return write_whole(path, [_gltf(layout)])
     numbers = PackedArrays()
     packed = numbers.packed(_scene(layout, numbers))
     page = Path(__file__).with_suffix(".html").read_text("utf-8")
@@ -82,16 +77,6 @@ class PackedArrays:
         text += b" " * (-len(text) % 4)
         data = struct.pack("<I", len(text)) + text + b"".join(self._parts)
         return base64.b64encode(gzip.compress(data, compresslevel=6)).decode()  # 9 takes up to ten times as long
-
-
-def _gltf(layout: Layout) -> bytes:
-    ground = [(piece, np.zeros(3)) for piece in layout.ground]
-    ground += [(piece, actor.offset) for actor in layout.actors for piece in actor.ground]
-    names = [actor.label or actor.motion.model.name for actor in layout.actors]
-    robots = [
-        Moving(name, actor.shapes, actor.motion, actor.offset) for name, actor in zip(names, layout.actors, strict=True)
-    ]
-    return glb(robots, ground)
 
 
 def _scene(layout: Layout, numbers: PackedArrays) -> dict[str, Any]:
