@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,12 @@ check: $(VENV)/.dev  ## what CI checks beside the tests: style, types, layers
 
 smoke: $(VENV)/.base  ## a short test with every Python that is found; an environment of its own for each, in .smoke/
 	$(BIN)/python tests/smoke/interpreters.py
+
+aarch64: $(VENV)/.dev  ## smoke test, core tests and the same bits on a 64-bit ARM, emulated by qemu; all of it in .aarch64/
+	$(BIN)/python tests/aarch64/emulated.py
+
+wheel: $(VENV)/.dev  ## the built wheel in a fresh environment: install, import, first simulation, first picture
+	$(BIN)/python tests/smoke/wheel.py
 
 memory: $(VENV)/.dev  ## 10 000 models compiled and dropped: what stays in memory; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/memory.py
@@ -122,4 +128,4 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .smoke build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .smoke .aarch64 build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

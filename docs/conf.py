@@ -15,3 +15,12 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # shapes and units are in the text
 suppress_warnings = ["misc.highlighting_failure"]
+
+
+def setup(app):
+    """Bars in docstrings are magnitudes, |ω|, and no substitutions of reStructuredText."""
+    app.connect("autodoc-process-docstring", _with_plain_bars)
+
+
+def _with_plain_bars(app, what, name, obj, options, lines):
+    lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines]

@@ -28,6 +28,7 @@ LONG = (
     "tests/cli/test_runs.py",
     "tests/peers/test_pinocchio.py",
     "tests/viewer/test_browser.py",
+    "tests/notebooks/test_example_notebooks.py",
     "tests/variational/test_variational_search.py",
     "tests/control/test_balance.py",
     "tests/equations/test_derivations.py",

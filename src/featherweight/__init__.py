@@ -57,6 +57,7 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
     from featherweight import forces as forces
     from featherweight import integrators
     from featherweight import io as io
+    from featherweight import notebooks as notebooks
     from featherweight import plot as plot
     from featherweight import scenes as scenes
     from featherweight import viewer as viewer
@@ -157,6 +158,7 @@ _LATE = {
     "forces": "featherweight.forces",
     "integrators": "featherweight.integrators",
     "io": "featherweight.io",
+    "notebooks": "featherweight.notebooks",
     "scenes": "featherweight.scenes",
     "plot": "featherweight.plot",
     "viewer": "featherweight.viewer",

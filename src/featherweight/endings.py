@@ -7,6 +7,10 @@ from collections.abc import Collection
 
 PAGE = ("", ".html", ".htm")
 RUN = ("", ".fw")
+TABLES = (".npz", ".csv", ".parquet")  # a run for other programs
+VIDEOS = (".mp4", ".webm")
+MOVIES = ("", ".gif", *VIDEOS)
+SCENES = (".glb",)  # a run for other viewers, with its robot
 
 
 def check_ending(argument: str, path: str | bytes | os.PathLike[str], known: Collection[str]) -> str:

@@ -60,7 +60,7 @@ def test_info_knows_built_in_models(name: str) -> None:
     [
         (("info", "nothing.urdf"), "there is no file 'nothing.urdf'"),
         (("lint", "nothing.urdf"), "there is no file 'nothing.urdf'"),
-        (("info", "cartpole", "--base", "flying"), "--base: expected fixed or free, got 'flying'"),
+        (("info", "cartpole", "--base", "flying"), "--base: expected auto, fixed or free, got 'flying'"),
         (("info", "cartpole", "--policy", "lenient"), "--policy: expected warn, repair, strict, got 'lenient'"),
         (("dance",), "dance"),
         (("info",), "MODEL"),
@@ -107,7 +107,7 @@ def test_bench_measures(good: str) -> None:
 
 
 def test_a_robot_that_cannot_be_computed_is_explained(good: str) -> None:
-    result = call("bench", good)  # free, with a base that has no mass
+    result = call("bench", good, "--base", "free")  # its base has no mass
     assert result.returncode == 2
     assert "singular" in result.stderr
     assert "Traceback" not in result.stderr
@@ -128,7 +128,8 @@ def test_help_everywhere(command: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status"), [(("--help",), 0), (("info", "nothing.urdf"), 2), (("dance",), 2), (("bench", "ARM"), 2)]
+    ("arguments", "status"),
+    [(("--help",), 0), (("info", "nothing.urdf"), 2), (("dance",), 2), (("bench", "ARM", "--base", "free"), 2)],
 )
 def test_a_process_of_its_own_tells_the_same(good: str, arguments: tuple[str, ...], status: int) -> None:
     """So that the other tests may do without one."""

@@ -116,7 +116,7 @@ def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
         (("view", "pendulum", "chain"), "'pendulum' is a model"),
         (("view", "."), "'.' is a folder, expected a trajectory's file"),
         (("simulate", "pendulum", "--set", "hinge=nan"), "--set hinge=nan: expected JOINT=NUMBER (it is not finite)"),
-        (("simulate", "mini_cheetah", "--base", "loose"), "--base: expected fixed or free, got 'loose'"),
+        (("simulate", "mini_cheetah", "--base", "loose"), "--base: expected auto, fixed or free, got 'loose'"),
         (("simulate", "pendulum", "-o", "no/run.fw"), "no/run.fw: there is no folder 'no'; make it first"),
         (("simulate", "pendulum", "--report", "."), ".: expected a file, got a folder: name a file in it"),
         (("demo", "--folder", __file__), "is a file, expected a folder or a new name"),

@@ -162,7 +162,7 @@ def test_derive_writes_other_formats(tmp_path: Path, suffix: str) -> None:
     [
         (("nothing",), "there is no file 'nothing'"),
         (("cartpole", "--method", "kane"), "--method: expected newton_euler"),
-        (("cartpole", "-o", "report.pdf"), "--output: expected a name that ends in .html, .md or .tex"),
+        (("cartpole", "-o", "report.doc"), "--output: expected a name that ends in .html, .md, .tex or .pdf"),
         (("cartpole", "--symbol", "cart.mass", "--numbers"), "--symbol: only for models from files"),
         (("pendulum", "-o", "no/such/folder/report.md"), "cannot write"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from errno import EACCES, EISDIR, ENOENT
 from pathlib import Path
@@ -16,6 +16,8 @@ from rich.markup import escape
 from rich.segment import Segment
 
 import featherweight as fw
+from featherweight.cli import names
+from featherweight.cli.bases import usual_base
 from featherweight.endings import check_ending
 from featherweight.io.catalogue import is_name
 from featherweight.model import Model
@@ -25,9 +27,24 @@ app = typer.Typer(
     name="featherweight",
     help="Articulated rigid-body dynamics: look at robots, check their files, simulate, measure.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"featherweight {fw.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version, and end")
+    ] = False,
+) -> None:
+    """Articulated rigid-body dynamics: look at robots, check their files, simulate, measure."""
 
 
 class _Console(Console):
@@ -40,22 +57,20 @@ class _Console(Console):
 
 
 out, err = _Console(), _Console(stderr=True)
-BUILT_IN: dict[str, Callable[[], Model]] = {
-    "pendulum": fw.robots.pendulum,
-    "double_pendulum": fw.robots.double_pendulum,
-    "cartpole": fw.robots.cartpole,
-    "chain": lambda: fw.robots.chain(10),
-    "mini_cheetah": fw.robots.mini_cheetah,
-    "humanoid": fw.robots.humanoid,
-}
 ModelArgument = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="a URDF file, a name like mini_cheetah or robot_descriptions:go2"),
+    typer.Argument(
+        metavar="MODEL",
+        help="a URDF file, a name like mini_cheetah or robot_descriptions:go2",
+        autocompletion=names.robots,
+    ),
 ]
-BASES = ("fixed", "free")
-Base = Annotated[str, typer.Option(help=" or ".join(BASES))]
+BASES = ("auto", "fixed", "free")
+BASE_HELP = "fixed to the world, or free to float; auto: free if it stands on limbs (files only)"
+Base = Annotated[str, typer.Option(help=BASE_HELP, autocompletion=names.one_of(BASES))]
 POLICIES = ("warn", "repair", "strict")
-Policy = Annotated[str, typer.Option(help=f"{', '.join(POLICIES)}: what to do with what cannot be")]
+POLICY_HELP = f"{', '.join(POLICIES)}: what to do with what cannot be"
+Policy = Annotated[str, typer.Option(help=POLICY_HELP, autocompletion=names.one_of(POLICIES))]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
 Roots = Annotated[list[Path] | None, typer.Option("--root", help="folder where meshes may be, beside the file's own")]
 
@@ -93,26 +108,41 @@ def can_be_written(option: str, path: Path | None, endings: Collection[str]) -> 
         raise PermissionError(EACCES, "it may not be written there", str(path))
 
 
+def check_base(base: str) -> None:
+    """Exit if it is none."""
+    if base not in BASES:
+        raise fail(f"--base: expected {', '.join(BASES[:-1])} or {BASES[-1]}, got {base!r}")
+
+
 def model_named(
     name: str, base: str, policy: str = "warn", roots: list[Path] | None = None, feet: str | None = None
 ) -> Model:
-    """A built-in model or one from a file; feet: links with contact points, "A,B,…"."""
-    if base not in BASES:
-        raise fail(f"--base: expected {' or '.join(BASES)}, got {base!r}")
+    """A built-in model, which has its own base, or one from a file; feet: links with contact points, "A,B,…"."""
+    check_base(base)
     if policy not in POLICIES:
         raise fail(f"--policy: expected {', '.join(POLICIES)}, got {policy!r}")
-    if name in BUILT_IN and not Path(name).exists():
+    if is_built_in(name):
         if feet is not None:
             raise fail(f"--feet: expected a robot of a file; {name!r} is built in, with contact points of its own")
-        return BUILT_IN[name]()
+        return names.BUILT_IN[name]()
     if not Path(name).exists() and not is_name(name):
-        raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
+        raise fail(names.unknown_robot(name))
     if Path(name).suffix == ".fw":
         raise fail(f"{name!r} is a trajectory, expected a robot; `featherweight view {name}` shows it")
     with told_in_one_line(fw.ModelError), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        contact = True if feet is None else [foot.strip() for foot in feet.split(",")]
-        model = fw.load(name, base=base, policy=policy, roots=roots or (), contact=contact)
+        options: dict[str, Any] = {"policy": policy, "roots": roots or ()}
+        if feet is not None:
+            options["contact"] = [foot.strip() for foot in feet.split(",")]
+        model = fw.load(name, base="fixed" if base == "auto" else base, **options)
+        if base == "auto" and usual_base(model) == "free":
+            caught.clear()
+            model = fw.load(name, base="free", **options)
     for warning in caught:
         err.print(f"[yellow]{escape(str(warning.message))}[/]", soft_wrap=True, highlight=False)
     return model
+
+
+def is_built_in(name: str) -> bool:
+    """Is it one of ours? A file of that name comes first."""
+    return name in names.BUILT_IN and not Path(name).exists()

@@ -37,7 +37,7 @@ app.command()(sweep.sweep)
 @app.command()
 def info(
     model: ModelArgument,
-    base: Base = "fixed",
+    base: Base = "auto",
     policy: Policy = "warn",
     root: Roots = None,
     as_json: AsJson = False,
@@ -80,7 +80,7 @@ def _joint_table(robot: Model) -> Table:
 @app.command()
 def bench(
     model: ModelArgument = "mini_cheetah",
-    base: Base = "free",
+    base: Base = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Time the main functions on this machine, for one state and for a batch of 4096."""

@@ -83,7 +83,7 @@ def _chain(integrator: str) -> Timed:
 
 def _tell_robots(runs: dict[str, Timed]) -> None:
     table = Table("ground", "worst foot slides", "deepest", "largest force", "× real time")
-    for name, (run, seconds) in runs.items():
+    for name, (run, seconds, _) in runs.items():
         lines = {line.name: line for line in report.summary(run, seconds=seconds)}
         texts = (lines[n].text.partition(" (")[0] for n in ("slip", "deepest", "largest_contact_force"))
         table.add_row(name, *texts, f"{lines['real_time_factor'].value:,.0f}")
@@ -102,7 +102,7 @@ def _tell_trot(outcome: Outcome) -> None:
 
 def _tell_chains(runs: dict[str, Timed]) -> None:
     table = Table("integrator", "energy at the start", "largest error", "× real time")
-    for name, (run, seconds) in runs.items():
+    for name, (run, seconds, _) in runs.items():
         energy = run.energy()
         error = np.abs(energy - energy[0]).max()
         table.add_row(name, f"{energy[0]:.1f} J", f"{error:.3g} J", f"{CHAIN_SECONDS / (seconds or np.inf):,.0f}")

@@ -14,7 +14,8 @@ import typer
 from rich.markup import escape as escape_markup
 
 import featherweight as fw
-from featherweight.cli.app import fail
+from featherweight.cli.app import Base, fail
+from featherweight.cli.bases import usual_base
 from featherweight.cli.commands import AsJson, ModelArgument, app, err, model_named, out, told_in_one_line
 from featherweight.endings import check_ending
 from featherweight.io.catalogue import is_name
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from featherweight.equations import Equations
 
 METHODS = ("newton_euler", "projected_newton_euler", "lagrange")
-ENDINGS = (".html", ".md", ".tex")
+ENDINGS = (".html", ".md", ".tex", ".pdf")
 MOST_COORDINATES = 3  # for which equilibria are searched
 DURATION, DT = 5.0, 1e-3  # of the simulation in the report [s]
 
@@ -33,8 +34,8 @@ DURATION, DT = 5.0, 1e-3  # of the simulation in the report [s]
 def derive(
     model: ModelArgument,
     method: Annotated[str, typer.Option(help=f"{', '.join(METHODS)}, or all")] = "all",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="an .html, .md or .tex file")] = None,
-    base: Annotated[str, typer.Option(help="fixed or free")] = "fixed",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="an .html, .md, .tex or .pdf file")] = None,
+    base: Base = "auto",
     symbol: Annotated[
         list[str] | None, typer.Option(help="a constant of a file to keep as a symbol: link.mass, joint.damping …")
     ] = None,
@@ -65,14 +66,18 @@ def derive(
             if as_json:
                 print(json.dumps(_facts(derivations), indent=1))
                 return
-            text = _text(derivations, values, ending)
-    except (fw.ModelError, ValueError) as error:
+            if ending == ".pdf" and output is not None:
+                equations.write_pdf(derivations, output)
+            else:
+                text = _text(derivations, values, ending)
+    except (fw.ModelError, ValueError, OSError) as error:
         raise fail(error) from None
     if output is None:
         print(text)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        if ending != ".pdf":
+            output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise fail(f"cannot write {str(output)!r}: {error.strerror}") from None
     out.print(
@@ -94,7 +99,8 @@ def _model(
     if not Path(name).is_file() and not is_name(name):
         raise fail("--symbol: only for models from files; built-in ones have symbols without it")
     try:
-        return fw.load(name, base=base, policy="warn", parameters=symbols), {}, None
+        chosen = usual_base(fw.load(name)) if base == "auto" else base
+        return fw.load(name, base=chosen, policy="warn", parameters=symbols), {}, None
     except fw.ModelError as error:
         raise fail(error) from None
 
@@ -146,7 +152,9 @@ def _facts(derivations: list[Equations]) -> dict[str, Any]:
 
 def _text(derivations: list[Equations], values: dict[str, float], ending: str) -> str:
     if ending == ".tex":
-        return "\n\n".join(f"% {e.method}\n\\[\n{e.latex()}\n\\]" for e in derivations) + "\n"
+        from featherweight.equations import tex
+
+        return tex(derivations)
     if ending == ".md":
         return "\n".join(e.markdown() for e in derivations)
     from featherweight.equations import page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,18 @@ import typer
 from rich.text import Text
 
 import featherweight as fw
-from featherweight.cli.app import BASES, AsJson, Base, ModelArgument, Roots, can_be_written, fail, out, told_in_one_line
+from featherweight.cli.app import (
+    AsJson,
+    Base,
+    ModelArgument,
+    Roots,
+    can_be_written,
+    check_base,
+    fail,
+    out,
+    told_in_one_line,
+)
+from featherweight.cli.bases import usual_base
 from featherweight.io.catalogue import is_name
 from featherweight.io.files import ENDINGS
 from featherweight.io.summary import SCREEN, Findings, report_lines
@@ -23,7 +35,7 @@ Out = Annotated[Path | None, typer.Option("--out", help="the repaired file; that
 
 def lint(
     model: ModelArgument,
-    base: Base = "fixed",
+    base: Base = "auto",
     root: Roots = None,
     everything: All = False,
     as_json: AsJson = False,
@@ -34,12 +46,12 @@ def lint(
 
     Status 0: nothing, or notes only, or all of it repaired by --fix. 1: something is wrong. 2: it cannot be read.
     """
-    if base not in BASES:
-        raise fail(f"--base: expected {' or '.join(BASES)}, got {base!r}")
+    check_base(base)
     if is_name(model) and fix and out_file is None:
         raise fail("--fix: name the repaired file by --out; that of a package stays as it is")
     if not Path(model).is_file() and not is_name(model):
         raise fail(f"there is no file {model!r}")
+    base = _base(model, root) if base == "auto" else base
     findings = fw.lint(model, base=base, roots=root or ())
     levels = {finding.level for finding in findings}
     status = 2 if "error" in levels else int(bool(levels & {"wrong", "warning"}))
@@ -50,6 +62,16 @@ def lint(
     else:
         _print(findings, everything)
     raise typer.Exit(status)
+
+
+def _base(model: str, root: list[Path] | None) -> str:
+    """The base that it is simulated with; that of a robot which cannot be loaded is not asked for."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return usual_base(fw.load(model, roots=root or ()))
+    except (ValueError, OSError):
+        return "fixed"
 
 
 def _print(findings: Findings, everything: bool) -> None:

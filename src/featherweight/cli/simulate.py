@@ -15,6 +15,7 @@ from rich.table import Table
 
 import featherweight as fw
 from featherweight import report
+from featherweight.cli import names
 from featherweight.cli.app import (
     AsJson,
     Base,
@@ -23,22 +24,27 @@ from featherweight.cli.app import (
     Roots,
     can_be_written,
     err,
+    is_built_in,
     model_named,
     out,
     told_in_one_line,
 )
 from featherweight.cli.controllers import CONTROLLERS, CROUCHING, USUAL, controller_named
+from featherweight.cli.outcome import outcome
 from featherweight.cli.starts import start
-from featherweight.cli.timing import Timed, timed
+from featherweight.cli.timing import Timed, expected_compiling, timed
 from featherweight.contact import ContactModel
-from featherweight.endings import PAGE, RUN
+from featherweight.endings import PAGE, RUN, TABLES
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
 from featherweight.visuals import good_part
 
 CONTACTS = ("auto", "none", "impulse", "spring")
+CONTACT_HELP = "none, impulse, spring; auto: impulse if it has points"
 INTEGRATORS = ", ".join(fw.integrators.NAMES)
 CONTROLLER_HELP = f"{', '.join(CONTROLLERS)}, or FILE.py:NAME; auto: hold on the ground, humanoid: balance"
+LONG = 1.0  # s: what compiling takes is told from here on
+CACHED = 0.15  # s: reading compiled code takes less
 DT = 1e-3  # s, of a step, where nothing asks for shorter ones
 MARGIN = 0.7  # of the longest stable step: points may be deeper than it is computed for
 TOLERANCE = 1e-5  # m/s, of impulses: less is not to be seen, and points of one rigid foot may not allow for it
@@ -48,19 +54,23 @@ def simulate(
     model: ModelArgument,
     duration: Annotated[float, typer.Option(help="simulated time in seconds")] = 2.0,
     dt: Annotated[float | None, typer.Option(help="length of a step in seconds; 0.001, or less for springs")] = None,
-    integrator: Annotated[str, typer.Option(help=INTEGRATORS)] = "semi_implicit",
-    contact: Annotated[str, typer.Option(help="none, impulse, spring; auto: impulse if it has points")] = "auto",
+    integrator: Annotated[
+        str, typer.Option(help=INTEGRATORS, autocompletion=names.one_of(fw.integrators.NAMES))
+    ] = "semi_implicit",
+    contact: Annotated[str, typer.Option(help=CONTACT_HELP, autocompletion=names.one_of(CONTACTS))] = "auto",
     friction: Annotated[float, typer.Option(help="coefficient of Coulomb's law")] = 0.8,
     limits: Annotated[bool, typer.Option(help="joints stay within their limits of position")] = True,
-    controller: Annotated[str, typer.Option(help=CONTROLLER_HELP)] = "auto",
+    controller: Annotated[str, typer.Option(help=CONTROLLER_HELP, autocompletion=names.one_of(CONTROLLERS))] = "auto",
     height: Annotated[float, typer.Option(help="of the lowest contact point at the start in metres")] = 0.0,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="JOINT=VALUE", help="a joint at the start")] = None,
     feet: Annotated[str | None, typer.Option(metavar="LINK,…", help="links of a file that touch the ground")] = None,
-    base: Base = "free",
+    base: Base = "auto",
     policy: Policy = "warn",
     root: Roots = None,
     record_every: Annotated[int, typer.Option(help="keep every so many states")] = 1,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="write the trajectory there, as .fw")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="write the run there: .fw, .npz, .csv or .parquet")
+    ] = None,
     report_to: Annotated[Path | None, typer.Option("--report", help="write a page about it, HTML, there")] = None,
     show: Annotated[bool, typer.Option("--show", help="open the viewer on it")] = False,
     as_json: AsJson = False,
@@ -68,7 +78,7 @@ def simulate(
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
     robot = model_named(model, base, policy, root, feet)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
-        can_be_written("--output", output, RUN)
+        can_be_written("--output", output, (*RUN, *TABLES))
         can_be_written("--report", report_to, PAGE)
         touching = _contact(contact, friction, robot)
         usual = "none" if touching is None else USUAL.get(robot.name, "hold")
@@ -76,13 +86,14 @@ def simulate(
         surfaces = () if touching is None else touching.surfaces
         q = start(robot, set_ or (), height, surfaces, crouching=chosen in CROUCHING)
         step = _step(dt, touching, robot, q)
-        run, seconds = _run(
+        result = _run(
             robot, q, duration=duration, dt=step, control=controller_named(chosen, robot, q), contact=touching,
             integrator=integrator, limits=limits, record_every=record_every, progress=err.is_terminal,
         )  # fmt: skip
+        run, seconds, _ = result
         if output is not None:
             run.save(output)
-        _tell(run, seconds, robot, as_json)
+        _tell(result, robot, _base(model, base, robot), as_json)
         if report_to is not None:
             with err.status("drawing …"):
                 report.write_report({robot.name: run}, report_to, title=robot.name, seconds={robot.name: seconds})
@@ -120,8 +131,18 @@ def _step(given: float | None, touching: ContactModel | None, robot: Model, q: n
     return DT / parts
 
 
+def _announce(robot: Model, contact: ContactModel | None) -> None:
+    """How long compiling will take, before it begins: nobody should look at an empty screen and wonder."""
+    seconds = expected_compiling(robot, contact)
+    if seconds >= LONG:
+        points = f" and {len(robot.contact_points)} contact points" if contact is not None else ""
+        what = f"{escape(robot.name)} with {robot.nv} degrees of freedom{points}"
+        err.print(f"{what}: compiling takes about {seconds:.0f} s of a core the first time", soft_wrap=True)
+
+
 def _run(robot: Model, q: np.ndarray, **options: Any) -> Timed:
     """The trajectory, up to where it failed if it did, and the seconds it took if it did not."""
+    _announce(robot, options["contact"])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -136,8 +157,23 @@ def _run(robot: Model, q: np.ndarray, **options: Any) -> Timed:
     return result
 
 
-def _tell(run: Trajectory, seconds: float | None, robot: Model, as_json: bool) -> None:
-    lines = report.summary(run, seconds=seconds)
+def _base(name: str, base: str, robot: Model) -> report.Line:
+    """Whether it floats; what would change that if nobody has said so."""
+    floats = bool(robot.joints) and robot.joints[0].kind.floating
+    text = "free" if floats else "fixed"
+    other = "fixed holds it" if floats else "free lets it float"
+    hint = f" (auto); --base {other}" if base == "auto" and not is_built_in(name) else ""
+    return report.Line("base", text, "base", f"{text}{hint}")
+
+
+def _tell(result: Timed, robot: Model, base: report.Line, as_json: bool) -> None:
+    run, seconds, compiling = result
+    status, *others = report.summary(run, seconds=seconds)
+    lines = [status, base, *others]
+    if compiling is not None:
+        text = f"{compiling:.2g} s" if compiling > CACHED else f"{compiling:.2g} s, found in the cache"
+        lines.insert(3, report.Line("compile_seconds", compiling, "compiled in", text))
+    lines += outcome(run, robot)
     if as_json:
         print(json.dumps({"model": robot.name} | {line.name: line.value for line in lines}, indent=1))
         return

@@ -41,6 +41,7 @@ def start(
     q = fw.scenes.crouched(model) if crouches else model.neutral()
     for name, value in POSTURES.get(model.name, {}).items():
         q[model.joint(name).q] = value
+    _within_limits(model, q)
     for setting in settings:
         name, _, text = setting.partition("=")
         try:
@@ -52,6 +53,13 @@ def start(
             raise ValueError(f"--set {setting}: expected JOINT=NUMBER ({error})") from None
     _stand(model, q, height, ground)
     return q
+
+
+def _within_limits(model: Model, q: np.ndarray) -> None:
+    """Joints that cannot be at zero begin at the limit that is nearest."""
+    for joint in model.independent_joints:
+        if joint.kind.nq == 1:
+            q[joint.q] = np.clip(q[joint.q], joint.limits.lower, joint.limits.upper)
 
 
 def _place(model: Model, name: str) -> int:

@@ -1,4 +1,4 @@
-"""A run and how long it took, without what compiling took."""
+"""A run and how long it took, apart from what compiling took; and how long that will be, told before it begins."""
 
 from __future__ import annotations
 
@@ -8,15 +8,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import featherweight as fw
+from featherweight.contact import ContactModel
 from featherweight.model import Model
 from featherweight.simulation import Compiled, Trajectory
 
+# seconds of one free core, by fitting ten robots from pendulum to Talos (2026-11-18)
+SECONDS_OF_A_JOINT = 0.03
+SECONDS_OF_A_POINT = {"Impulse": 0.1, "SpringDamper": 0.03}
+
 
 class Timed(NamedTuple):
-    """A trajectory, and the seconds it took to compute; None if that is not known."""
+    """A trajectory, and the seconds it took to compute and to compile; None if that is not known."""
 
     run: Trajectory
     seconds: float | None
+    compiling: float | None = None
+
+
+def expected_compiling(model: Model, contact: ContactModel | None) -> float:
+    """About how long compiling a step takes the first time [s], on a core that has nothing else to do."""
+    points = len(model.contact_points) * SECONDS_OF_A_POINT.get(type(contact).__name__, 0.0)
+    return SECONDS_OF_A_JOINT * model.nv + points
 
 
 def timed(
@@ -27,7 +39,8 @@ def timed(
     by_python = control is not None and not isinstance(control, Compiled)
     means = {name: value for name, value in options.items() if name not in ("duration", "record_every")}
     drive: dict[str, Any] = {"tau": np.zeros((1, model.nv))} if by_python else {"control": control}
-    fw.rollout(model, q, v, steps=1, dt=dt, **drive, **means)
     began = time.perf_counter()
+    fw.rollout(model, q, v, steps=1, dt=dt, **drive, **means)
+    compiled = time.perf_counter()
     run = fw.simulate(model, q, v, dt=dt, control=control, progress=progress, **options)
-    return Timed(run, time.perf_counter() - began)
+    return Timed(run, time.perf_counter() - compiled, compiled - began)

@@ -9,23 +9,35 @@ import typer
 from rich.markup import escape
 
 import featherweight as fw
-from featherweight.cli.app import BUILT_IN, Base, Roots, can_be_written, err, fail, model_named, told_in_one_line
-from featherweight.endings import PAGE
+from featherweight.cli import names
+from featherweight.cli.app import (
+    Base,
+    Roots,
+    can_be_written,
+    err,
+    fail,
+    is_built_in,
+    model_named,
+    told_in_one_line,
+)
+from featherweight.endings import MOVIES, PAGE, SCENES
 from featherweight.io.catalogue import is_name
 from featherweight.model import Model
 
-MODELS = (".urdf", ".xml", ".xacro")  # endings of robots' files; all others are trajectories
+WHAT = typer.Argument(
+    metavar="MODEL or TRAJECTORY …", help="several: side by side", autocompletion=names.robots_and_runs
+)
 
 
 def view(
-    what: Annotated[list[str], typer.Argument(metavar="MODEL or TRAJECTORY …", help="several: side by side")],
+    what: Annotated[list[str], WHAT],
     model: Annotated[str | None, typer.Option(help="the robot, if a trajectory's file lacks it or its meshes")] = None,
-    base: Base = "free",
+    base: Base = "auto",
     root: Roots = None,
     host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets in all who reach it")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(help="a free one from 8080 on if not given")] = None,
     browser: Annotated[bool, typer.Option(help="open a browser if there is a display")] = True,
-    export: Annotated[Path | None, typer.Option(help="write a page that needs no server, HTML, there instead")] = None,
+    export: Annotated[Path | None, typer.Option(help="write a file instead: .html, .glb, .gif, .mp4 or .webm")] = None,
 ) -> None:
     """Look at a robot, or replay trajectories: time slider, slow motion, contact forces."""
     with told_in_one_line(ValueError, TypeError, OSError, ModuleNotFoundError):
@@ -34,19 +46,20 @@ def view(
                 raise fail("--export: expected a trajectory, got a model")
             fw.viewer.show(model_named(what[0], base, roots=root), host=host, port=port, browser=browser, block=True)
             return
-        can_be_written("--export", export, PAGE)
+        can_be_written("--export", export, (*PAGE, *SCENES, *MOVIES))
         robot: Model | None = None if model is None else model_named(model, base, roots=root)
         runs = [_trajectory(name, robot) for name in what]
         labels = [Path(name).stem for name in what] if len(what) > 1 else []
         if export is not None:
-            fw.viewer.export(runs, export, labels=labels)
-            err.print(f"page: {escape(str(export))}", soft_wrap=True)
+            write = fw.plot.movie if export.suffix and export.suffix.lower() in MOVIES else fw.viewer.export
+            write(runs, export, labels=labels)
+            err.print(f"written: {escape(str(export))}", soft_wrap=True)
         else:
             fw.viewer.show(runs, labels=labels, host=host, port=port, browser=browser, block=True)
 
 
 def _is_model(name: str) -> bool:
-    return Path(name).suffix.lower() in MODELS or is_name(name) or (name in BUILT_IN and not Path(name).exists())
+    return Path(name).suffix.lower() in names.MODELS or is_name(name) or is_built_in(name)
 
 
 def _trajectory(name: str, robot: Model | None) -> fw.Trajectory:
@@ -55,7 +68,7 @@ def _trajectory(name: str, robot: Model | None) -> fw.Trajectory:
     if Path(name).is_dir():
         raise fail(f"{name!r} is a folder, expected a trajectory's file")
     if not Path(name).is_file():
-        raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
+        raise fail(names.unknown_robot(name))
     run = fw.Trajectory.load(name, model=robot)
     if robot is not None and run.q.shape[-1] != robot.nq:
         raise fail(

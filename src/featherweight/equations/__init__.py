@@ -20,6 +20,7 @@ from featherweight.equations.elements import Damper, Force, JointDamper, JointSp
 from featherweight.equations.equations import Equations
 from featherweight.equations.equilibria import Equilibrium
 from featherweight.equations.lagrange import lagrange
+from featherweight.equations.latex_document import tex, write_pdf
 from featherweight.equations.newton_euler import newton_euler
 from featherweight.equations.page import page
 from featherweight.equations.projected_newton_euler import projected_newton_euler
@@ -39,4 +40,6 @@ __all__ = [
     "newton_euler",
     "page",
     "projected_newton_euler",
+    "tex",
+    "write_pdf",
 ]

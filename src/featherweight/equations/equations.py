@@ -199,6 +199,10 @@ class Equations:
 
         return native(self, names or ("M", "b", "g", "tau"))
 
+    def _repr_latex_(self) -> str | None:
+        """For notebooks; large equations are shown as text, for collecting them takes long."""
+        return None if self.large else f"$$\n{self.latex()}\n$$"
+
     def equilibria(
         self,
         box: Mapping[Any, tuple[float, float]],

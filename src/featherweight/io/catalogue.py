@@ -39,13 +39,28 @@ def located(path: Any, roots: Any) -> tuple[Any, Any]:
     return file, [*roots, *more] if isinstance(roots, (list, tuple)) else roots
 
 
-def _from_descriptions(name: str) -> tuple[str, list[str]]:
-    """The URDF file of a module of robot_descriptions, and folders of its packages."""
+def names() -> list[str]:
+    """All robots of the packages that are installed, as `located` takes them; those with a URDF."""
+    described = (n.removesuffix(ENDING) for n in _descriptions() or () if not n.endswith(MJCF))
+    folder = _examples()
+    own = [] if folder is None else _example_names(folder)
+    return [*(f"{DESCRIPTIONS}:{name}" for name in described), *(f"{EXAMPLES}:{name}" for name in own)]
+
+
+def _descriptions() -> list[str] | None:
+    """Modules of robot_descriptions with a robot each; None if it is not installed."""
     spec = importlib.util.find_spec(DESCRIPTIONS)
     if spec is None or not spec.submodule_search_locations:
-        raise ModelError(f"{DESCRIPTIONS}:{name} needs a package: pip install {DESCRIPTIONS}")
+        return None
     modules = pkgutil.iter_modules(spec.submodule_search_locations)
-    known = [module.name for module in modules if module.name.endswith(ENDING) and module.name[0] != "_"]
+    return [module.name for module in modules if module.name.endswith(ENDING) and module.name[0] != "_"]
+
+
+def _from_descriptions(name: str) -> tuple[str, list[str]]:
+    """The URDF file of a module of robot_descriptions, and folders of its packages."""
+    known = _descriptions()
+    if known is None:
+        raise ModelError(f"{DESCRIPTIONS}:{name} needs a package: pip install {DESCRIPTIONS}")
     full = name if name in known else f"{name}{ENDING}"
     mjcf = full if full.endswith(MJCF) else f"{name}{MJCF}"
     if mjcf in known and (full == mjcf or full not in known):
@@ -98,10 +113,20 @@ def _cloned(full: str, repository: str, commit: str | None) -> str:
     return folder
 
 
+def _examples() -> Path | None:
+    """The folder of example-robot-data; None if it is not installed."""
+    places = [Path(entry) / "cmeel.prefix" for entry in sys.path if entry] + [Path(sys.prefix)]
+    return next((p for p in (place / "share" / EXAMPLES / "robots" for place in places) if p.is_dir()), None)
+
+
+def _example_names(folder: Path) -> list[str]:
+    files = folder.glob("*/*/*.urdf")
+    return sorted({name for f in files for name in (f.stem, f.parts[-3].removesuffix(ENDING))})
+
+
 def _from_examples(name: str) -> tuple[str, list[str]]:
     """A URDF file of example-robot-data: by its own name, or by that of its folder if that has one such file."""
-    places = [Path(entry) / "cmeel.prefix" for entry in sys.path if entry] + [Path(sys.prefix)]
-    folder = next((p for p in (place / "share" / EXAMPLES / "robots" for place in places) if p.is_dir()), None)
+    folder = _examples()
     if folder is None:
         raise ModelError(f"{EXAMPLES}:{name} needs a package: pip install {EXAMPLES}")
     files = sorted(folder.glob("*/*/*.urdf"))
@@ -109,7 +134,7 @@ def _from_examples(name: str) -> tuple[str, list[str]]:
     inside = [file for file in files if name in (file.parts[-3], file.parts[-3].removesuffix(ENDING))]
     found = own or inside
     if not found:
-        raise _unknown(EXAMPLES, name, sorted({n for f in files for n in (f.stem, f.parts[-3].removesuffix(ENDING))}))
+        raise _unknown(EXAMPLES, name, _example_names(folder))
     if len(found) > 1:
         names = ", ".join(repr(f.parts[-3].removesuffix(ENDING) if own else f.stem) for f in found)
         raise ModelError(f"{EXAMPLES} has several robots named {name!r}; give one of {names}")

@@ -6,6 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -310,6 +311,10 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.nb} bodies, nq {self.nq}, nv {self.nv}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a still, the tree, the joints. Looked up when it is wanted: it stands far above."""
+        return str(import_module("featherweight.notebooks").model_html(self))
 
 
 @once_per_model

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from featherweight.endings import check_ending
+from featherweight.endings import MOVIES, VIDEOS, check_ending
 from featherweight.extras import needed
+from featherweight.files import video
 from featherweight.model import Model
 from featherweight.plot.camera import Camera, camera_for
 from featherweight.plot.painter import ARROW, PRESSED, SWUNG, Painter
@@ -21,7 +22,7 @@ from featherweight.visuals.terrain import Terrain
 Path = str | os.PathLike[str]
 STILLS = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".pdf")
 COLORS = 128  # of a GIF
-MOST_RATE = 50  # pictures a second that browsers show
+MOST_RATE = 50  # pictures a second of a GIF that browsers show
 
 
 def still(
@@ -69,13 +70,13 @@ def movie(
     trails: Sequence[str] = (),
     segments: Sequence[Sequence[Segments]] = (),
 ) -> None:
-    """A GIF of one trajectory, or of several side by side from the same place.
+    """A movie of one trajectory, or of several side by side from the same place: GIF, or MP4 and WebM by ffmpeg.
 
     Args:
         trajectory: what to show; of a batch, the first robot.
-        path: where to write it, a name that ends in .gif.
-        rate: pictures a second, up to 50; a GIF shows each for a whole number of hundredths of a second, so that 30 are
-            33.3.
+        path: where to write it, a name that ends in .gif, .mp4 or .webm.
+        rate: pictures a second, up to 50 for a GIF, which shows each for a whole number of hundredths of a second, so
+            that 30 are 33.3.
         speed: 1 is real time, 0.3 is slow motion.
         size: width and height of each in pixels.
         labels: what to write above each.
@@ -87,12 +88,15 @@ def movie(
             ground, in another colour.
         segments: for each trajectory, lines to draw for a while.
     """
-    check_ending("path", path, ("", ".gif"))
+    ending = check_ending("path", path, MOVIES)
     if not 0 < speed < np.inf:
         raise ValueError(f"speed: expected a number > 0, got {speed!r}")
-    if not 0 < rate <= MOST_RATE:
-        raise ValueError(f"rate: expected a number > 0, and up to {MOST_RATE} for a GIF, got {rate!r}")
-    hundredths = round(100 / rate)  # that each picture is shown; what a GIF can say
+    most, kind = (video.MOST_RATE, ending) if ending in VIDEOS else (MOST_RATE, "a GIF")
+    if not 0 < rate <= most:
+        raise ValueError(f"rate: expected a number > 0, and up to {most} for {kind}, got {rate!r}")
+    if ending in VIDEOS:
+        video.encoder(ending)  # named now if it is missing, and not after all pictures are painted
+    hundredths = 100 / rate if ending in VIDEOS else round(100 / rate)  # of a second; a GIF counts them
     several, lines = _checked(trajectory, segments)
     motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
     shapes = [shapes_of(motion.model) for motion in motions]
@@ -108,13 +112,20 @@ def movie(
         )
     times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
     nearest = [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1).tolist() for m in motions]  # states
-    shown, pictures = list(zip(*nearest, strict=True)), list[Any]()
+    pictures = _painted(shots, list(zip(*nearest, strict=True)))
+    if ending in VIDEOS:
+        video.write_video(pictures, path, ending, rate)
+    else:
+        _write_gif(list(pictures), path, round(hundredths), lines)
+
+
+def _painted(shots: Sequence[_Shot], shown: Sequence[tuple[int, ...]]) -> Iterator[Any]:
+    """A picture for each row of frame numbers, one a robot; the one before if nothing has changed."""
+    before: Any = None
     for k, frames in enumerate(shown):
-        again = k and frames == shown[k - 1]
-        pictures.append(
-            pictures[-1] if again else _beside([shot.picture(f) for shot, f in zip(shots, frames, strict=True)])
-        )
-    _write_gif(pictures, path, hundredths, lines)
+        if k == 0 or frames != shown[k - 1]:
+            before = _beside([shot.picture(frame) for shot, frame in zip(shots, frames, strict=True)])
+        yield before
 
 
 class _Shot(NamedTuple):

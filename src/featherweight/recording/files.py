@@ -86,6 +86,13 @@ def put(target: str, pieces: Iterable[list[memoryview]], publish: Callable[[str,
         _sync(folder)
 
 
+def write_whole(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    """Write a file of these pieces in place of one that may be there: all of it or nothing."""
+    target = target_of(path)
+    with explained(target, "write"):
+        put(target, ([memoryview(piece)] for piece in pieces), os.replace)
+
+
 def publish(temporary: str, target: str) -> None:
     """Rename the file, unless the name is taken."""
     try:

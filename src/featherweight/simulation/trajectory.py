@@ -12,7 +12,7 @@ import numpy as np
 
 from featherweight.contact import Surface
 from featherweight.dynamics import kinetic_energy, potential_energy
-from featherweight.endings import RUN, check_ending
+from featherweight.endings import RUN, TABLES, check_ending
 from featherweight.model import Model
 from featherweight.recording import read, write
 from featherweight.simulation.header import ROW, ground_in, header_of, in_a_row, parameters_in, robot_in
@@ -127,11 +127,21 @@ class Trajectory:
         return _above("viewer").show(self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file whose name ends in .fw, whole or not at all; `featherweight.recording` has the format."""
-        check_ending("path", path, RUN)
+        """Write to a file, whole or not at all, in the format that its name ends in.
+
+        .fw: all there is, with the robot and the ground; `load` and `featherweight view` read it. For other programs:
+        .npz (NumPy), .csv, .parquet (needs pyarrow); `featherweight.files` says which columns they have.
+        """
+        if check_ending("path", path, (*RUN, *TABLES)) in TABLES:
+            return _above("files").write_table(self, path)
         facts = {**FORMAT, "model": getattr(self.model, "name", ""), "complete": self.complete}
         facts |= header_of(self.model, self.ground, self.parameters)
         write(path, facts, [({}, self._arrays())])
+
+    def to_frame(self) -> Any:
+        """A `pandas.DataFrame`, one row a state: columns t, q.JOINT, v.JOINT, tau.JOINT, force.POINT.x …; a batch also
+        has `lane`. Needs pandas."""
+        return _above("files").to_frame(self)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         names = ("t", "q", "v", *RECORDS, "status", "failed_step")
@@ -162,6 +172,14 @@ class Trajectory:
         bad = int(np.count_nonzero(self.status))
         lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else ""
         return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1]:g} s>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it was, the moving robot, curves."""
+        return str(_above("notebooks").trajectory_html(self))
+
+    def player(self, **options: Any) -> Any:
+        """The moving robot inside of a notebook; the options are those of `featherweight.notebooks.player`."""
+        return _above("notebooks").player(self, **options)
 
 
 FIELDS = {f.name: None for f in fields(Trajectory)}

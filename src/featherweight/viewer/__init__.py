@@ -1,8 +1,8 @@
 """The viewer, in a browser: replay of trajectories, robots to be posed, runs while they are computed. On viser."""
 
 from featherweight.viewer.live import Live
-from featherweight.viewer.page import export
 from featherweight.viewer.server import open_page
 from featherweight.viewer.show import Viewer, show
+from featherweight.viewer.writing import export
 
 __all__ = ["Live", "Viewer", "export", "open_page", "show"]
