@@ -107,9 +107,8 @@ def movie(
     shots = []
     for k, (one, motion, own, drawn) in enumerate(zip(several, motions, shapes, lines, strict=True)):
         painter = Painter(own, _terrain(one.ground, camera), camera, size)
-        shots.append(
-            _Shot(motion, painter, views[k].path, trails_of(motion, trails), newtons, labels[k : k + 1], drawn)
-        )
+        ways = trails_of(motion, trails)
+        shots.append(_Shot(motion, painter, views[k].path, ways, newtons, labels[k : k + 1], drawn))
     times = _times(max(float(m.t[-1] - m.t[0]) for m in motions), speed * hundredths / 100)
     nearest = [np.abs(times[:, None] - (m.t - m.t[0])).argmin(axis=1).tolist() for m in motions]  # states
     pictures = _painted(shots, list(zip(*nearest, strict=True)))
