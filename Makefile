@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments paper equations waiting load fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy derivatives experiments paper equations waiting load fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,9 @@ turns: $(VENV)/.dev  ## this version and another checkout (OTHER=path/src) in tu
 
 policy: $(VENV)/.dev  ## what a neural policy costs inside a rollout, against the peak; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/policy.py
+
+derivatives: $(VENV)/.dev  ## derivatives of dynamics beside Pinocchio's: time, compile time, error; in benchmarks/results/
+	$(BIN)/python benchmarks/derivatives.py
 
 limits: $(VENV)/.dev  ## what joint limits cost limp robots; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/limits.py

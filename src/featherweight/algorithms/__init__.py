@@ -12,8 +12,10 @@ from featherweight.algorithms.coupled import coupled_forward_dynamics, coupled_h
 from featherweight.algorithms.energy import kinetic_energy, potential_energy
 from featherweight.algorithms.factorization import factorize
 from featherweight.algorithms.forward_dynamics import forward_dynamics
+from featherweight.algorithms.forward_dynamics_derivatives import forward_dynamics_derivatives
 from featherweight.algorithms.hybrid_dynamics import hybrid_dynamics
 from featherweight.algorithms.inverse_dynamics import inverse_dynamics
+from featherweight.algorithms.inverse_dynamics_derivatives import inverse_dynamics_derivatives
 from featherweight.algorithms.jacobian import FRAMES, force_seen_from, jacobian, jacobian_dot, seen_from
 from featherweight.algorithms.kinematics import body_motion, forward_kinematics, velocities
 from featherweight.algorithms.mass_matrix import mass_matrix
@@ -26,6 +28,7 @@ from featherweight.algorithms.momentum import (
 )
 from featherweight.algorithms.passive_force import passive_force
 from featherweight.algorithms.propagator import articulated_inertia, propagated
+from featherweight.algorithms.regressor import regressor
 from featherweight.algorithms.regularity import Pivot, lost_pivots, pivots, pivots_of_matrix
 
 __all__ = [
@@ -46,10 +49,12 @@ __all__ = [
     "factorize",
     "force_seen_from",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_kinematics",
     "hybrid_dynamics",
     "integrate",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_dot",
     "kinetic_energy",
@@ -62,6 +67,7 @@ __all__ = [
     "pivots_of_matrix",
     "potential_energy",
     "propagated",
+    "regressor",
     "seen_from",
     "unit_force_response",
     "velocities",

@@ -18,22 +18,22 @@ from featherweight.model import Tree
 from featherweight.spatial import Force, Matrix, Motion, RigidInertia, Transform, Vector
 
 
-class _VelocityProduct(NamedTuple):
+class VelocityProduct(NamedTuple):
     """B, its upper left block and the momentum p."""
 
     block: Matrix
     p: Vector
 
     @staticmethod
-    def of(I: RigidInertia, v: Motion) -> _VelocityProduct:
+    def of(I: RigidInertia, v: Motion) -> VelocityProduct:
         omega = Matrix.cross(v.angular)
         half_trace = (I.I.xx + I.I.yy + I.I.zz) * 0.5
         scaled = Matrix.cross(v.angular * half_trace)
         block = omega @ I.I.matrix - scaled - Matrix.cross(I.h) @ Matrix.cross(v.linear)
-        return _VelocityProduct(block, v.linear * I.m - I.h.cross(v.angular))
+        return VelocityProduct(block, v.linear * I.m - I.h.cross(v.angular))
 
-    def plus(self, other: _VelocityProduct) -> _VelocityProduct:
-        return _VelocityProduct(self.block + other.block, self.p + other.p)
+    def plus(self, other: VelocityProduct) -> VelocityProduct:
+        return VelocityProduct(self.block + other.block, self.p + other.p)
 
     def times(self, m: Motion) -> Force:
         """B m."""
@@ -43,17 +43,17 @@ class _VelocityProduct(NamedTuple):
         """Bᵀ m."""
         return Force(self.block.transposed_times(m.angular) + self.p.cross(m.linear), Vector.zero())
 
-    def seen_through(self, X: Transform) -> _VelocityProduct:
+    def seen_through(self, X: Transform) -> VelocityProduct:
         """Xᵀ B X: rotate, then move the origin by r."""
         p = X.E.transposed_times(self.p)
         block = X.E.T @ (self.block @ X.E) - Matrix.cross(X.r) @ Matrix.cross(p)
-        return _VelocityProduct(block, p)
+        return VelocityProduct(block, p)
 
 
 def coriolis_matrix(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> list[list[Any]]:
     """C(q, v)."""
     X, S, V, S_dot = (tree.per_body() for _ in range(4))
-    B: list[_VelocityProduct] = tree.per_body()
+    B: list[VelocityProduct] = tree.per_body()
     I_c = list(tree.I)
     V[0] = Motion.zero()
     C: list[list[Any]] = [[0] * tree.nv for _ in range(tree.nv)]
@@ -65,7 +65,7 @@ def coriolis_matrix(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> list[list
         V[i] = X[i] @ V[parent] + combine(S[i], v[joint.v])
         rates = joint.subspace_rate(q, v)
         S_dot[i] = [V[i].cross(s) + rate for s, rate in zip(S[i], rates, strict=True)]
-        B[i] = _VelocityProduct.of(tree.I[i], V[i])
+        B[i] = VelocityProduct.of(tree.I[i], V[i])
     for _, parent, joint in tree.outward():
         if joint.spin is not None and parent > 0:  # a rotor's own part of B
             h = joint.spin.moment * (v[joint.v.start] * 0.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -33,20 +33,23 @@ class LTDL:
                 y[i] = y[i] - l * y[j]
         return y
 
-    def inverse(self, mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
-        """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over common ancestors k of i and j, Z = L⁻¹.
-
-        `mark` begins a new region of the program, so that rows of equal limbs share code.
-        """
-        n = len(self.d)
+    def unit_inverse(self, mark: Callable[[], None] = lambda: None) -> list[dict[int, Any]]:
+        """Z = L⁻¹, rows as {column: entry}: as sparse as L. `mark` begins a new region of the program, here and below,
+        so that rows of equal limbs share code."""
         Z: list[dict[int, Any]] = []
-        for i in range(n):
+        for i, own in enumerate(self.L):
             mark()
             row: dict[int, Any] = {i: 1}
-            for j, l in self.L[i].items():
+            for j, l in own.items():
                 for k, z in Z[j].items():
                     row[k] = row.get(k, 0) - l * z
             Z.append(row)
+        return Z
+
+    def inverse(self, mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
+        """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over common ancestors k of i and j, Z = L⁻¹."""
+        n = len(self.d)
+        Z = self.unit_inverse(mark)
         W: list[dict[int, Any]] = []
         for row in Z:
             mark()
@@ -63,6 +66,29 @@ class LTDL:
                     inverse[i][j] = inverse[j][i] = total
         return inverse
 
+    def minus_solved(self, B: Sequence[Sequence[Any]], mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
+        """-M⁻¹ B = -Z D⁻¹ Zᵀ B, Z = L⁻¹. Structural zeros of B cost nothing: Zᵀ carries a column from the bodies where it
+        acts to those that carry them, Z from there to all."""
+        n = len(B)
+        Z = self.unit_inverse(mark)
+        W: list[dict[int, Any]] = []
+        for row in Z:
+            mark()
+            W.append({k: -(z * self.d_inverse[k]) for k, z in row.items()})
+        below: list[dict[int, Any]] = [{i: Z[i][k] for i in range(n) if k in Z[i]} for k in range(n)]  # Zᵀ
+        entries = [{c: b for c, b in enumerate(row) if not is_zero(b)} for row in B]
+        limbs = self._limbs()
+        Y: list[dict[int, Any]] = [{} for _ in range(n)]
+        X: list[dict[int, Any]] = [{} for _ in range(n)]
+        for columns in limbs:
+            for rows in limbs:
+                mark()
+                _multiply(below, entries, rows, columns, Y)
+            for rows in limbs:
+                mark()
+                _multiply(W, Y, rows, columns, X)
+        return [[row.get(c, 0) for c in range(n)] for row in X]
+
     def _limbs(self) -> list[list[int]]:
         """Coordinates in runs of up to four, each the only child of the one before: a block of M⁻¹ with these rows and
         columns loads its operands once."""
@@ -74,6 +100,20 @@ class LTDL:
             else:
                 limbs.append([i])
         return limbs
+
+
+def _multiply(
+    A: Sequence[Mapping[int, Any]],
+    B: Sequence[Mapping[int, Any]],
+    rows: Sequence[int],
+    columns: Sequence[int],
+    into: Sequence[dict[int, Any]],
+) -> None:
+    """A block of A B, one product of a column with a row after the other: what is read stays in registers."""
+    for k in sorted({k for i in rows for k in A[i]}):
+        for i, c in product(rows, columns):
+            if k in A[i] and c in B[k]:
+                into[i][c] = into[i].get(c, 0) + A[i][k] * B[k][c]
 
 
 def factorize(M: Sequence[Sequence[Any]], mark: Callable[[], None] = lambda: None) -> LTDL:

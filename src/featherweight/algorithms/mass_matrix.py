@@ -28,7 +28,7 @@ def mass_matrix(tree: Tree, q: Sequence[Any]) -> list[list[Any]]:
         for n, (r, s, armature) in enumerate(zip(rows, S[i], joint.armature, strict=True)):
             M[r][r] = M[r][r] + s.dot(F[n]) + armature  # H_ii = Sᵀ F
             for column, f in zip(rows[:n], F, strict=False):
-                _add(M, r, column, s.dot(f))
+                add_symmetric(M, r, column, s.dot(f))
 
         # rootward: project that force on every joint on the path
         for j, above in tree.rootward(i):
@@ -38,11 +38,11 @@ def mass_matrix(tree: Tree, q: Sequence[Any]) -> list[list[Any]]:
             columns = tree.joints[above].v
             for r, f in zip(rows, F, strict=True):
                 for column, s in zip(range(columns.start, columns.stop), S[above], strict=True):
-                    _add(M, r, column, s.dot(f))  # H_ij = Fᵀ S_j
+                    add_symmetric(M, r, column, s.dot(f))  # H_ij = Fᵀ S_j
     return M
 
 
-def _add(M: list[list[Any]], r: int, column: int, x: Any) -> None:
+def add_symmetric(M: list[list[Any]], r: int, column: int, x: Any) -> None:
     """Add x to two symmetric entries. They are one entry if joints share a coordinate."""
     M[r][column] = M[r][column] + x
     M[column][r] = M[column][r] + x if r == column else M[r][column]

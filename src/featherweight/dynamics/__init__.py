@@ -3,6 +3,11 @@
 from featherweight.dynamics.articulated import ArticulatedInertias, articulated_inertia, propagator
 from featherweight.dynamics.configuration import difference, integrate
 from featherweight.dynamics.contact_space import contact_inertia, delassus, operational_inertia, unit_force_response
+from featherweight.dynamics.derivatives import (
+    forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+    regressor,
+)
 from featherweight.dynamics.functions import (
     forward_dynamics,
     hybrid_dynamics,
@@ -55,12 +60,14 @@ __all__ = [
     "delassus",
     "difference",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_kinematics",
     "frame_pose",
     "gravity_force",
     "hybrid_dynamics",
     "integrate",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_dot",
     "joint_wrenches",
@@ -72,6 +79,7 @@ __all__ = [
     "passive_force",
     "potential_energy",
     "propagator",
+    "regressor",
     "solve_mass_matrix",
     "unit_force_response",
     "wrench_on",

@@ -61,6 +61,18 @@ class Joint:
         """The columns of dS/dt as seen in B; zero where S is constant in B."""
         return (Motion.zero(),) * self.nv
 
+    def bias_derivative(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        """The columns of ∂c/∂q as seen in B, c = (dS/dt) v: how c changes along q ⊕ δ while v keeps its numbers.
+
+        Derivatives of dynamics need it where S changes in B.
+        """
+        if not self.uniform:
+            raise NotImplementedError(
+                f"{type(self).__name__}: its subspace changes in the body, so derivatives of dynamics need its method "
+                "bias_derivative(q, v): the columns of ∂c/∂q, c = (dS/dt) v"
+            )
+        return (Motion.zero(),) * self.nv
+
     def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         """q ⊕ v: the configuration after moving with v for a unit of time."""
         return [a + b for a, b in zip(q, v, strict=True)]

@@ -40,6 +40,9 @@ class Mimic(Joint):
     def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
         return tuple(s * self.ratio for s in self.joint.subspace_rate(self._own(q), [self.ratio * v[0]]))
 
+    def bias_derivative(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        return tuple(c * self.ratio for c in self.joint.bias_derivative(self._own(q), [self.ratio * v[0]]))
+
     @property
     def uniform(self) -> bool:
         return self.joint.uniform

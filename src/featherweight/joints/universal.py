@@ -41,6 +41,10 @@ class Universal(Joint):
         first = about_axis(self.second, q[1]) @ self.first
         return Motion(first.cross(self.second) * v[1], Vector.zero()), Motion.zero()  # Ė_2 a_1 = -q̇_2 a_2 × E_2 a_1
 
+    def bias_derivative(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        turned = (about_axis(self.second, q[1]) @ self.first).cross(self.second).cross(self.second)
+        return Motion.zero(), Motion(turned * (v[0] * v[1]), Vector.zero())
+
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
         """About the first axis, as the body sees it, then about the second."""
         first = about_axis(self.second, q[1]) @ self.first

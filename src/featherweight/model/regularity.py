@@ -73,7 +73,7 @@ def singular_bodies(model: Model) -> list[int]:
     lost = []
     for joint in model.joints:
         i, kind = joint.body, joint.kind
-        q = kind.neutral() if kind.uniform else kind.random(np.random.default_rng(0))
+        q = kind.neutral() if kind.uniform or kind.leader else kind.random(np.random.default_rng(0))
         S = kind.subspace(list(q))
         if len(S) == 1:  # nearly all joints of large models: no matrices
             own = _inertia_along(S[0], model.inertias[i], spins.get(i, ()))

@@ -51,12 +51,21 @@ class TreeJoint:
         """The columns of dS/dt as seen in the body."""
         return self.kind.subspace_rate(q[self.q], v[self.v])
 
+    def subspace_derivative(self, q: Sequence[Any]) -> list[tuple[Motion, ...]]:
+        """∂S/∂q_j as seen in the body, for each degree of freedom j: the columns of S when only j moves."""
+        n = len(self.dofs)
+        return [self.kind.subspace_rate(q[self.q], [int(k == j) for k in range(n)]) for j in range(n)]
+
     def bias(self, q: Sequence[Any], v: Sequence[Any]) -> Motion:
         """c_J = (dS/dt) v as seen in the body."""
         c = Motion.zero()
         for rate, number in zip(self.subspace_rate(q, v), v[self.v], strict=True):
             c = c + rate * number
         return c
+
+    def bias_derivative(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        """The columns of ∂c_J/∂q as seen in the body."""
+        return self.kind.bias_derivative(q[self.q], v[self.v])
 
     def displacement(self, q: Sequence[Any], d: Sequence[Any]) -> Displacement:
         """How the body's frame moves when the joint moves by d."""

@@ -8,8 +8,10 @@ What does not depend on the plan is in `around.py`, for the support module.
 from __future__ import annotations
 
 from featherweight.compiler.llvm.calls import ARRAYS, BAD_CHECK, BAD_INPUT, BAD_RESULT, COUNT, LOOP_PARTS, PARTS
+from featherweight.compiler.llvm.emit import Fetches
 from featherweight.compiler.llvm.lanes import LaneTypes, join
 from featherweight.compiler.llvm.one_row import UNROLL
+from featherweight.compiler.llvm.straight import Straight
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.plan.place import Plan
 
@@ -23,13 +25,16 @@ def emit_driver(
     outputs: list,
     plan: Plan,
     target: Target,
+    fetches: Fetches | None = None,
+    straight: Straight | None = None,
     loop: tuple[int, int, int] | None = None,
 ) -> str:
     """Functions `@rows` and `@run`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries)."""
     if loop is None:
         sparse = _sparse(native, outputs, plan.outputs, plan.zero) if lanes.width == 1 else {}
         tables = "".join(table for _, table in sparse.values())
-        rows = tables + _rows(lanes, inputs, outputs, plan, target.windows, {j: m for j, (m, _) in sparse.items()})
+        counts = {j: m for j, (m, _) in sparse.items()}
+        rows = tables + _rows(lanes, inputs, outputs, plan, target.windows, counts, fetches, straight)
     else:
         from featherweight.compiler.llvm.loop_driver import emit_loop_rows
 
@@ -55,12 +60,21 @@ def _sparse(native: LaneTypes, outputs: list, slots: list[int], zero: int | None
     return found
 
 
-def _rows(lanes: LaneTypes, inputs: list, outputs: list, plan: Plan, windows: bool, sparse: dict[int, int]) -> str:
+def _rows(
+    lanes: LaneTypes,
+    inputs: list,
+    outputs: list,
+    plan: Plan,
+    windows: bool,
+    sparse: dict[int, int],
+    fetches: Fetches | None,
+    straight: Straight | None,
+) -> str:
     """`@rows(call, ws, first, end)`: number of packs with a bad row."""
     I, T = lanes.int, lanes.real
     zero = "0" if lanes.width == 1 else "zeroinitializer"
     packing, bad_input = _packing(lanes, inputs, plan.by_index, zero)
-    unpacking, bad_result = _unpacking(lanes, len(inputs), outputs, sparse, zero)
+    unpacking, bad_result = _unpacking(lanes, len(inputs), outputs, sparse, fetches, straight, zero)
     any_bad = (
         "%any = or i1 %some, false"
         if lanes.width == 1
@@ -149,22 +163,36 @@ def _packing(lanes: LaneTypes, inputs: list, by_index: frozenset[int], zero: str
     return lines, bad
 
 
-def _unpacking(lanes: LaneTypes, first: int, outputs: list, sparse: dict[int, int], zero: str) -> tuple[list[str], str]:
+def _unpacking(
+    lanes: LaneTypes,
+    first: int,
+    outputs: list,
+    sparse: dict[int, int],
+    fetches: Fetches | None,
+    straight: Straight | None,
+    zero: str,
+) -> tuple[list[str], str]:
     """Instructions that run the plan and move slots into rows of the outputs, which are arrays from the number `first`
     on; and bits in lanes that are not finite."""
     written = [j for j, (n, _) in enumerate(outputs) if n > 0]
     lines = [line for j in written for line in _array(first + j)]
-    longest = max(written, key=lambda j: outputs[j][0], default=None)
-    pointer, stride = ("null", "0") if longest is None else (f"%ptr{first + longest}", f"%stride{first + longest}")
-    lines += [
-        f"%begin = mul i64 %row, {stride}",
-        f"%longest = getelementptr i8, ptr {pointer}, i64 %begin",
-        f"call void @step(ptr %ws, ptr %longest, i64 {stride})",
-    ]
+    lines += _point_at_rows(fetches, straight, first, outputs)
+    pointers = [] if fetches is None else [f"ptr %result{j}, i64 %stride{first + j}" for j in fetches.results]
+    pointers += [] if straight is None else [f"ptr %result{j}" for j in straight.first]
+    lines.append(f"call void @step({', '.join(['ptr %ws', *pointers])})")
     bad = zero
     for j in written:
         k, (n, entry) = first + j, outputs[j]
-        if j in sparse:
+        if straight is not None and j in straight.first:
+            for slot, column in straight.late[j]:
+                lines += [
+                    f"%late{j}x{column}p = getelementptr double, ptr %ws, i64 {slot}",
+                    f"%late{j}x{column} = load double, ptr %late{j}x{column}p",
+                    f"%late{j}x{column}q = getelementptr double, ptr %result{j}, i64 {column}",
+                    f"store double %late{j}x{column}, ptr %late{j}x{column}q",
+                ]
+            lines.append(f"%flag{k} = call i64 @finite(ptr %result{j}, i64 {n})")
+        elif j in sparse:
             lines += [
                 f"%skip{k} = mul i64 %row, %stride{k}",
                 f"%at{k} = getelementptr i8, ptr %ptr{k}, i64 %skip{k}",
@@ -179,6 +207,21 @@ def _unpacking(lanes: LaneTypes, first: int, outputs: list, sparse: dict[int, in
         lines.append(f"%out{k} = or {lanes.int} {bad}, %flag{k}")
         bad = f"%out{k}"
     return lines, bad
+
+
+def _point_at_rows(fetches: Fetches | None, straight: Straight | None, first: int, outputs: list) -> list[str]:
+    """%result{j}: the row of each result that is fetched early, or goes straight there: this one is cleared where some
+    of it stays zero."""
+    lines: list[str] = []
+    for j in sorted({*(() if fetches is None else fetches.results), *(() if straight is None else straight.first)}):
+        k = first + j
+        lines += [
+            f"%begin{k} = mul i64 %row, %stride{k}",
+            f"%result{j} = getelementptr i8, ptr %ptr{k}, i64 %begin{k}",
+        ]
+        if straight is not None and j in straight.zeros:
+            lines.append(f"call void @clear(ptr %result{j}, i64 {outputs[j][0]})")
+    return lines
 
 
 def _run(parts: int) -> str:

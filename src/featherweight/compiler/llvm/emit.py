@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from featherweight.compiler.llvm import memory
 from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.products import call_product
+from featherweight.compiler.llvm.straight import Leaving, Straight
 from featherweight.compiler.llvm.turns import emit_turn, move_tables
 from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Chunk, Elementary, Turn
@@ -25,15 +27,21 @@ LINE = 64  # bytes that memory moves at once
 LOADS = {UNIFORM: memory.load_uniform, LANES: memory.load_lanes, ROWS: memory.load_rows}
 
 
-def emit_steps(plan: Plan, lanes: LaneTypes, fetch: str = "", offsets: Sequence[int] = ()) -> tuple[list[str], str]:
-    """Functions of chunks that need no table; and the rest, with `@step(ptr %ws, ptr %rows, i64 %stride)`, which runs
-    the plan once on a workspace.
+def emit_steps(
+    plan: Plan, lanes: LaneTypes, fetches: Fetches | None = None, straight: Straight | None = None
+) -> tuple[list[str], str]:
+    """Functions of chunks that need no table; and the rest, with `@step(ptr %ws, …)`, which runs the plan once on a
+    workspace.
 
-    Meanwhile memory fetches, by the function `fetch`, the cache lines at these offsets of a pack of rows that will be
-    written afterwards."""
+    Meanwhile memory fetches cache lines of rows that will be written afterwards. Values of results that go `straight` to
+    their rows are stored there. For both @step has a pointer to the row of each of these results, or to the first of
+    those of a pack."""
+    leaving = {k: straight.leaving(step) for k, step in enumerate(plan.steps) if isinstance(step, Chunk) and straight}
+    pointers = "" if straight is None else straight.pointers
     first: dict[tuple, int] = {}  # step of each function
     like = [
-        first.setdefault(step.signature(), k) if isinstance(step, Chunk) else k for k, step in enumerate(plan.steps)
+        first.setdefault((step.signature(), leaving[k].pattern if straight else ()), k) if isinstance(step, Chunk) else k
+        for k, step in enumerate(plan.steps)
     ]
     uses = Counter(like)
     free: list[str] = []
@@ -52,18 +60,21 @@ def emit_steps(plan: Plan, lanes: LaneTypes, fetch: str = "", offsets: Sequence[
         own += [plan.base[source] + first for source, first in step.targets]
         functions = bound if any(operation[0] == "lookup" for operation in step.code) else free
         if uses[like[k]] == 1:
-            functions.append(_Function(step, lanes, plan.lookups, plan, own, number).text(f"@chunk{k}"))
-            calls.append(f"call void @chunk{k}(ptr %ws)")
+            function = _Function(step, lanes, plan.lookups, plan, own, number, leaving.get(k))
+            functions.append(function.text(f"@chunk{k}", pointers))
+            calls.append(f"call void @chunk{k}(ptr %ws{pointers})")
             number += 8 * len(step.constants)
             continue
         if like[k] == k:
-            functions.append(_Function(step, lanes, plan.lookups).text(f"@shared{k}"))
+            function = _Function(step, lanes, plan.lookups, leaving=leaving.get(k))
+            functions.append(function.text(f"@shared{k}", pointers))
         calls += [
             f"%numbers{k} = getelementptr i8, ptr %ws, i64 {number}",
             f"call void @shared{like[k]}(ptr %ws, ptr getelementptr (i64, ptr @places, i64 {len(places)}), "
-            f"ptr %numbers{k})",
+            f"ptr %numbers{k}{pointers})",
         ]
         places += [lanes.bytes * slot for slot in (*(plan.base[source] + n for source, n in step.sources), *own)]
+        places += leaving[k].places if straight else ()
         number += 8 * len(step.constants)
 
     counters = [
@@ -71,7 +82,7 @@ def emit_steps(plan: Plan, lanes: LaneTypes, fetch: str = "", offsets: Sequence[
         for step in plan.steps
         if isinstance(step, Turn) and step.kind == "begin" and step.repeat.at_most > 1
     ]
-    body = "\n  ".join([*counters, *_spread(calls, fetch, offsets)])
+    body = "\n  ".join([*counters, *_spread(calls, fetches)])
     tables = [
         _table("@places", "i64", [str(p) for p in places]),
         *(
@@ -81,18 +92,38 @@ def emit_steps(plan: Plan, lanes: LaneTypes, fetch: str = "", offsets: Sequence[
         *(_bytes(f"@lookup{k}", data) for k, data in enumerate(plan.lookups)),
         *(_table(name, "i32", [str(x) for x in moves]) for name, moves in move_tables(plan, lanes)),
     ]
-    run = f"define internal void @step(ptr %ws, ptr %rows, i64 %stride) noinline #0 {{\n  {body}\n  ret void\n}}\n"
+    arguments = f"ptr %ws{pointers if fetches is None else fetches.pointers}"
+    run = f"define internal void @step({arguments}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
     return free, "".join((*tables, *bound, run))
 
 
-def _spread(body: list[str], fetch: str, offsets: Sequence[int]) -> list[str]:
+def _spread(body: list[str], fetches: Fetches | None) -> list[str]:
     """Fetches of cache lines, evenly between the calls: all at once they would have to wait for each other."""
     calls = [k for k, text in enumerate(body) if text.startswith("call")]
     before: dict[int, list[str]] = {}
-    for n, offset in enumerate(offsets if calls else ()):
-        text = f"call void @{fetch}(ptr %rows, i64 %stride, i64 {offset})"
-        before.setdefault(calls[n * len(calls) // len(offsets)], []).append(text)
+    lines = fetches.lines if fetches is not None and calls else []
+    for n, (j, offset) in enumerate(lines):
+        text = f"call void @{fetches.function}(ptr %result{j}, i64 %stride{j}, i64 {offset})" if fetches else ""
+        before.setdefault(calls[n * len(calls) // len(lines)], []).append(text)
     return [line for k, text in enumerate(body) for line in (*before.get(k, ()), text)]
+
+
+@dataclass(frozen=True)
+class Fetches:
+    """Cache lines to be fetched while a pack is computed: by which function, of which results and at which offsets of
+    their rows [bytes]."""
+
+    function: str
+    lines: list[tuple[int, int]]
+
+    @property
+    def results(self) -> list[int]:
+        return sorted({j for j, _ in self.lines})
+
+    @property
+    def pointers(self) -> str:
+        """Arguments of @step: the first row of a pack and the step from row to row, of each of these results."""
+        return "".join(f", ptr %result{j}, i64 %stride{j}" for j in self.results)
 
 
 def emit_fetch(lanes: LaneTypes) -> str:
@@ -141,18 +172,22 @@ class _Function:
         plan: Plan | None = None,
         own: Sequence[int] = (),
         number: int = 0,
+        leaving: Leaving | None = None,
     ) -> None:
         self.chunk, self.lanes, self.lookups, self.plan, self.own = chunk, lanes, lookups, plan, own
-        self.number = number
+        self.number, self.leaving = number, leaving
         self.lines: list[str] = []
         self.loaded: dict[tuple, str] = {}
 
-    def text(self, name: str) -> str:
+    def text(self, name: str, pointers: str = "") -> str:
         stores, over = self.chunk.stores, self.chunk.over
+        leaves: Mapping[int, Sequence[tuple[int, int]]] = {} if self.leaving is None else self.leaving.leaves
         waiting: list[int] = []  # to be stored where something has still to be read
         for k, (op, *refs) in enumerate(self.chunk.code):
             self._operation(f"%v{k}", op, refs)
-            if k in stores:
+            for row, place in leaves.get(k, ()):
+                self._leave(k, row, place)
+            if k in stores and not (k in leaves and k in self.chunk.unread):
                 waiting.append(k)
             if waiting:
                 for ready in [j for j in waiting if j not in over or over[j] in self.loaded]:
@@ -161,6 +196,7 @@ class _Function:
         parameters = "ptr noalias %ws"
         if self.plan is None:
             parameters += ", ptr noalias %places, ptr noalias %numbers"
+        parameters += pointers
         body = "\n  ".join([*self._block_pointers(), *self.lines])
         return f"define internal void {name}({parameters}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
 
@@ -170,13 +206,25 @@ class _Function:
             return []
         lines = []
         sources, own = len(self.chunk.sources), len(self.chunk.blocks) + len(self.chunk.targets)
-        for s, block in enumerate([*(f"%block{s}" for s in range(sources)), *(f"%own{b}" for b in range(own))]):
+        found = [*((f"%block{s}", "%ws") for s in range(sources)), *((f"%own{b}", "%ws") for b in range(own))]
+        for g, (result, _) in enumerate(() if self.leaving is None else self.leaving.rows):
+            found.append((f"%row{g}", f"%result{result}"))
+        for s, (block, base) in enumerate(found):
             lines += [
                 f"{block}q = getelementptr i64, ptr %places, i64 {s}",
                 f"{block}o = load i64, ptr {block}q, !alias.scope !2",
-                f"{block} = getelementptr i8, ptr %ws, i64 {block}o",
+                f"{block} = getelementptr i8, ptr {base}, i64 {block}o",
             ]
         return lines
+
+    def _leave(self, k: int, row: int, place: int) -> None:
+        """Store a value where it stands in a result."""
+        assert self.leaving is not None
+        result, begin = self.leaving.rows[row]
+        shared = self.plan is None
+        block = f"%row{row}" if shared else f"%result{result}"
+        pointer = self._address(block, place if shared else begin + place)
+        self.lines.append(f"store double {self._as_number(k)}, ptr {pointer}, !noalias !2")
 
     def _address(self, block: str, place: int) -> str:
         pointer = f"%p{len(self.lines)}"
@@ -264,12 +312,16 @@ class _Function:
         size, how = numbers
         return LOADS[how](out, values[0], block, size, lanes)
 
+    def _as_number(self, k: int) -> str:
+        """A value as it is stored: conditions are 0 and 1."""
+        if OPERATIONS[self.chunk.code[k][0]].gives != "c":
+            return f"%v{k}"
+        name, (one, zero) = f"%s{len(self.lines)}", (self.lanes.literal(x) for x in (1.0, 0.0))
+        self.lines.append(f"{name} = select {self.lanes.bool} %v{k}, {self.lanes.real} {one}, {self.lanes.real} {zero}")
+        return name
+
     def _store(self, k: int, block: int, place: int) -> None:
-        T, out = self.lanes.real, f"%v{k}"
-        if OPERATIONS[self.chunk.code[k][0]].gives == "c":
-            one, zero = self.lanes.literal(1.0), self.lanes.literal(0.0)
-            self.lines.append(f"%s{k} = select {self.lanes.bool} {out}, {T} {one}, {T} {zero}")
-            out = f"%s{k}"
+        T, out = self.lanes.real, self._as_number(k)
         if self.plan is None:
             pointer = self._address(f"%own{block}", place)
         else:

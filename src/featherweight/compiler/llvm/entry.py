@@ -8,31 +8,21 @@ makes it return None: the caller then takes the slow path, which explains or con
 No process address stands in the code, nor anything of a kernel but its shapes, so that it can be cached
 and all kernels of these shapes share it: the rest comes in a context, the `self` of the function.
 
-For one state each result has two arrays that the function keeps. Where the caller has dropped one (nothing
-but we refers to it), it is handed out again: making an array takes longer than computing many a result.
+How results are made is in `results.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
 from featherweight.compiler.llvm.calls import ARRAYS, COUNT, LARGE, STATUS
-
-Shapes = Sequence[tuple[int, ...]]
+from featherweight.compiler.llvm.results import DATA, DIMENSIONS, DTYPE, FLAGS, PLAIN, RANK, TYPE, Shapes, make_results
 
 # words of the context
 NAMES = (
     *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
     *("many", "callobject", "integer", "off", "kept", "places", "run", "few"),
 )
-KEPT = 2  # arrays of each result: one may still be held when the next is made
-KEPT_BYTES = 1 << 16  # of a result: for larger ones making an array does not count
-
-# byte offsets in PyObject and PyArrayObject on 64-bit CPython
-REFERENCES, TYPE, DATA, RANK, DIMENSIONS, DTYPE, FLAGS, WEAK = 0, 8, 16, 24, 32, 56, 64, 72
-PLAIN = 0x101  # C-contiguous and aligned
-OWN = PLAIN | 0x404  # with memory of its own, writeable
 
 
 def emit_entry(inputs: Shapes, outputs: Shapes, batch: bool) -> str:
@@ -56,7 +46,7 @@ def emit_entry(inputs: Shapes, outputs: Shapes, batch: bool) -> str:
     else:
         rows = "1"
         lines += ["br label %make0"]
-    lines += make_results(outputs, [rows] * batch)
+    lines += make_results(outputs, rows if batch else None)
     strides = [f"%stride{k}" if batch else "0" for k in range(len(inputs))]
     lines += ["go:", *_fill_call(rows, strides, outputs)]
     lines += _run_rows(rows, len(outputs)) if batch else ["%bad = call i64 %run(ptr %call, ptr %ws, i64 0, i64 1)"]
@@ -150,98 +140,6 @@ def _fill_call(rows: str, strides: list[str], outputs: Shapes) -> list[str]:
             f"store i64 {stride}, ptr %w{word + 1}",
         ]
     return lines
-
-
-def make_results(outputs: Shapes, rows: list[str]) -> list[str]:
-    """From `make0` to `go`: an array %o{j} for each result, one of those kept or a new one; with so many rows."""
-    lines = []
-    for j, shape in enumerate(outputs):
-        then = f"make{j + 1}" if j + 1 < len(outputs) else "go"
-        if not rows and is_kept(shape):
-            lines += _kept_or_new(j, shape, then)
-        else:
-            lines += [f"make{j}:", *_new(j, f"%o{j}", rows, shape, then)]
-    return lines
-
-
-def is_kept(shape: tuple[int, ...]) -> bool:
-    return 0 < 8 * prod(shape) <= KEPT_BYTES
-
-
-def _kept_or_new(j: int, shape: tuple[int, ...], then: str) -> list[str]:
-    """An array %o{j} for result j: one of those kept if it is free, or a new one."""
-    lines = []
-    for k in range(KEPT):
-        lines += [f"make{j}:" if k == 0 else f"make{j}k{k}:"]
-        lines += _if_free(
-            f"{j}k{k}", KEPT * j + k, shape, f"reuse{j}", f"make{j}k{k + 1}" if k + 1 < KEPT else f"fresh{j}"
-        )
-    choices = ", ".join(f"[%kept{j}k{k}, %alike{j}k{k}]" for k in range(KEPT))
-    return [
-        *lines,
-        f"reuse{j}:",
-        f"%again{j} = phi ptr {choices}",
-        f"call void %incref(ptr %again{j})",
-        f"br label %have{j}",
-        f"fresh{j}:",
-        *_new(j, f"%new{j}", [], shape, f"have{j}"),
-        f"have{j}:",
-        f"%o{j} = phi ptr [%again{j}, %reuse{j}], [%new{j}, %fresh{j}]",
-        f"br label %{then}",
-    ]
-
-
-def _if_free(key: str, word: int, shape: tuple[int, ...], then: str, otherwise: str) -> list[str]:
-    """Go to `then` if only we refer to the array %kept{key}, and it is as we made it."""
-
-    def member(name: str, offset: int, kind: str) -> list[str]:
-        place = f"%{name}{key}p = getelementptr i8, ptr %kept{key}, i64 {offset}"
-        return [place, f"%{name}{key} = load {kind}, ptr %{name}{key}p"]
-
-    lines = [
-        f"%kept{key}p = getelementptr ptr, ptr %kept, i64 {word}",
-        f"%kept{key} = load ptr, ptr %kept{key}p",
-        *member("references", REFERENCES, "i32"),
-        *member("weak", WEAK, "ptr"),
-        *member("dtype", DTYPE, "ptr"),
-        *member("rank", RANK, "i32"),
-        *member("flags", FLAGS, "i32"),
-        f"%own{key} = and i32 %flags{key}, {OWN}",
-        f"%free0{key} = icmp eq i32 %references{key}, 1",
-        f"%free1{key} = icmp eq ptr %weak{key}, null",
-        f"%free2{key} = icmp eq ptr %dtype{key}, %float64",
-        f"%free3{key} = icmp eq i32 %rank{key}, {len(shape)}",
-        f"%free4{key} = icmp eq i32 %own{key}, {OWN}",
-        *(f"%all{i}{key} = and i1 %{'all' if i > 1 else 'free'}{i - 1}{key}, %free{i}{key}" for i in range(1, 5)),
-        f"br i1 %all4{key}, label %alike{key}, label %{otherwise}",
-        f"alike{key}:",
-        *member("axes", DIMENSIONS, "ptr"),
-        f"%same0{key} = or i1 true, true",
-    ]
-    for axis, n in enumerate(shape):
-        lines += [
-            f"%axis{axis}{key}p = getelementptr i64, ptr %axes{key}, i64 {axis}",
-            f"%axis{axis}{key} = load i64, ptr %axis{axis}{key}p",
-            f"%is{axis}{key} = icmp eq i64 %axis{axis}{key}, {n}",
-            f"%same{axis + 1}{key} = and i1 %same{axis}{key}, %is{axis}{key}",
-        ]
-    return [*lines, f"br i1 %same{len(shape)}{key}, label %{then}, label %{otherwise}"]
-
-
-def _new(j: int, name: str, rows: list[str], shape: tuple[int, ...], then: str) -> list[str]:
-    """A new array for result j."""
-    lines = []
-    sizes = [*rows, *map(str, shape)]
-    for axis, n in enumerate(sizes):
-        lines += [f"%m{j}x{axis} = getelementptr i64, ptr %shape, i64 {axis}", f"store i64 {n}, ptr %m{j}x{axis}"]
-    return [
-        *lines,
-        "call void %incref(ptr %float64)",  # the array takes it
-        f"{name} = call ptr %newarray(ptr %type, ptr %float64, i32 {len(sizes)}, ptr %shape, "
-        "ptr null, ptr null, i32 0, ptr null)",
-        f"%no{j} = icmp eq ptr {name}, null",
-        f"br i1 %no{j}, label %fail{j}, label %{then}",
-    ]
 
 
 def give(n: int) -> list[str]:

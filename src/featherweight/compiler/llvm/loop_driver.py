@@ -42,7 +42,7 @@ sample:
 step:
   %t = phi i64 [%s, %sample], [%t1, %moved]
   {join(each)}
-  call void @step(ptr %ws, ptr null, i64 0)
+  call void @step(ptr %ws)
   {join(read)}
   %kept = icmp eq i64 %t, %wanted
   br i1 %kept, label %record, label %move

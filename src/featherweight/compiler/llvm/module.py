@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from math import prod
 
 from featherweight.compiler.llvm.driver import emit_driver
-from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, emit_steps
+from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, Fetches, emit_steps
 from featherweight.compiler.llvm.lanes import LaneTypes
+from featherweight.compiler.llvm.straight import straight_results
 from featherweight.compiler.llvm.support import attributes, intrinsics, support_in_module
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.plan.place import Plan
@@ -67,28 +68,33 @@ def emit_module(
     for shape in outputs:
         out_blocks.append((prod(shape), entry))
         entry += prod(shape)
-    early = ("", range(0)) if loop or width == 1 else _early(plan, max(n for n, _ in out_blocks), lanes)
+    fetches = None if loop or width == 1 else _early(plan, [n for n, _ in out_blocks], lanes)
     places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
-    functions, step = emit_steps(plan, lanes, *early)
+    straight = None if loop else straight_results(plan, outputs, width)
+    functions, step = emit_steps(plan, lanes, fetches, straight)
     common = (intrinsics(width, target), attributes(target), ALIAS_METADATA, support_in_module(width, target))
     rest = (
         f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
         "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
         step,
-        emit_driver(lanes, native, in_blocks, out_blocks, plan, target, loop),
+        emit_driver(lanes, native, in_blocks, out_blocks, plan, target, fetches, straight, loop),
     )
     return Module("".join(common), functions, "".join(rest))
 
 
-def _early(plan: Plan, longest: int, lanes: LaneTypes) -> tuple[str, range]:
-    """The function that fetches rows of the longest result while it is computed, and which of their lines [bytes]: all,
-    where there is time for it. Where there is no room for them in the first cache, every other one; the second cache
-    takes lines in pairs."""
-    size = 8 * longest
-    if size <= (LONG - 1) * LINE:
-        return "", range(0)
-    if plan.operations < WORK * -(-size // LINE):
-        return "fetch", range(0, FIRST * LINE, LINE)
-    if plan.size * lanes.bytes + lanes.width * size > NEAR:
-        return "fetch_far", range(0, size, 2 * LINE)
-    return "fetch", range(0, size, LINE)
+def _early(plan: Plan, results: list[int], lanes: LaneTypes) -> Fetches | None:
+    """Lines of the rows of long results, by their lengths, that are fetched while a pack is computed: all where there is
+    time for it. Where there is no room for them in the first cache, every other one; the second cache takes lines in
+    pairs. Where there is less to compute, the beginning of the longest."""
+    longest = max(range(len(results)), key=lambda j: results[j])
+    sizes = {j: 8 * n for j, n in enumerate(results) if 8 * n > (LONG - 1) * LINE}
+    if not sizes:
+        return None
+    while plan.operations < WORK * sum(-(-size // LINE) for size in sizes.values()):
+        if len(sizes) == 1:
+            return Fetches("fetch", [(longest, offset) for offset in range(0, FIRST * LINE, LINE)])
+        sizes = {longest: sizes[longest]}
+    far = plan.size * lanes.bytes + lanes.width * sum(sizes.values()) > NEAR
+    step = 2 * LINE if far else LINE
+    lines = [(j, offset) for j, size in sizes.items() for offset in range(0, size, step)]
+    return Fetches("fetch_far" if far else "fetch", lines)

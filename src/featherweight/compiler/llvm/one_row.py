@@ -9,12 +9,14 @@ from featherweight.compiler.llvm.columns import PACK_ARGUMENTS, UNPACK_ARGUMENTS
 from featherweight.compiler.llvm.lanes import LaneTypes, join
 
 UNROLL = 8
+AT_ONCE = 4  # registers of numbers that are checked
 ONE = LaneTypes(1)
 
 
 def emit_one_row(native: LaneTypes) -> str:
-    """`@pack`, `@unpack` and `@scatter`; they return a word that is not zero if there is a NaN or an infinity."""
-    return _pack(native) + _unpack() + _scatter(native)
+    """`@pack`, `@unpack`, `@scatter`, `@clear` and `@finite`; all but one return a word that is not zero if there is a NaN or an infinity."""
+    wide = LaneTypes(AT_ONCE * native.width)  # several registers, whose sums do not wait for each other
+    return _pack(native) + _unpack() + _scatter(native) + _clear(native) + _finite(wide)
 
 
 def _refused() -> str:
@@ -165,5 +167,40 @@ several:
   br i1 %more, label %several, label %check
 check:
   {_refused()}
+}}
+"""
+
+
+def _clear(native: LaneTypes) -> str:
+    """`@clear`: n zeros, in native vectors."""
+    T = native.real
+    block = ["%p = getelementptr double, ptr %to, i64 %c", f"store {T} {native.literal(0.0)}, ptr %p, align 8"]
+    single = [
+        "%sp = getelementptr double, ptr %to, i64 %s",
+        "store double 0.0, ptr %sp, align 8",
+        f"%sv = fadd {T} {native.literal(0.0)}, {native.literal(0.0)}",
+    ]
+    loop = column_loop(native, block, ["ret void"], single, ["ret void"])
+    return f"""
+define void @clear(ptr %to, i64 %n) noinline #0 {{
+start:
+  {loop}
+}}
+"""
+
+
+def _finite(wide: LaneTypes) -> str:
+    """`@finite`: a word that is not zero if there is a NaN or an infinity among n numbers."""
+    T = wide.real
+    block = ["%p = getelementptr double, ptr %from, i64 %c", f"%x = load {T}, ptr %p, align 8", *check(["%x"], wide)]
+    single = [
+        "%sp = getelementptr double, ptr %from, i64 %s",
+        "%sx = load double, ptr %sp, align 8",
+        f"%sv = insertelement {T} zeroinitializer, double %sx, i32 0",
+    ]
+    return f"""
+define i64 @finite(ptr %from, i64 %n) noinline #0 {{
+start:
+  {column_loop(wide, block, _refuse("%f0", wide), single, _refuse("%sum1", wide))}
 }}
 """

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from featherweight.compiler.llvm.calls import ARRAYS, COUNT, MADE, STRIDES
 from featherweight.compiler.llvm.entry import (
-    DATA,
     check_argument,
     decline,
     emit_builtin,
     give,
     load_context,
-    make_results,
 )
 from featherweight.compiler.llvm.lanes import join
+from featherweight.compiler.llvm.results import DATA, make_results
 
 Sizes = tuple[int, int, int]  # of a loop: parts of the carry, arrays that are given, parts of which a history is kept
 
@@ -71,7 +70,7 @@ def _from_python(inputs: list[int], sizes: Sizes) -> str:
     carry, _, recorded = sizes
     lines = [*load_context(), "%right = icmp eq i64 %nargs, 1", "br i1 %right, label %arg0, label %slow"]
     lines += check_argument(0, (inputs[carry],), "make0", batch=False)
-    lines += make_results([(n,) for n in inputs[:recorded]], [])
+    lines += make_results([(n,) for n in inputs[:recorded]], None)
     lines += [
         "go:",
         "%call = load ptr, ptr %places",

@@ -14,7 +14,7 @@ from featherweight.compiler.llvm.elementary import emit_sincos
 from featherweight.compiler.llvm.emit import emit_fetch
 from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.memory import emit_point_rows
-from featherweight.compiler.llvm.one_row import emit_one_row
+from featherweight.compiler.llvm.one_row import AT_ONCE, emit_one_row
 from featherweight.compiler.llvm.packing import emit_packing
 from featherweight.compiler.llvm.products import emit_products
 from featherweight.compiler.llvm.randomness import emit_random
@@ -55,7 +55,7 @@ def intrinsics(width: int, target: Target) -> str:
         "i64 @llvm.smin.i64(i64, i64)",
     )
     lines = [f"declare {header}\n" for header in (*common, *FLOAT_MODE[target.arch])]
-    lines += [line for w in (1, width, target.width) for line in LaneTypes(w).declarations().splitlines(keepends=True)]
+    lines += [line for w in (1, width, target.width, AT_ONCE * target.width) for line in LaneTypes(w).declarations().splitlines(keepends=True)]
     return "".join(dict.fromkeys(lines))
 
 

@@ -93,6 +93,7 @@ class _Layout:
         for step in self.steps:
             if isinstance(step, Chunk):
                 refer(self.program, step, self.where, self.in_place)
+        self._find_leaving()
         places = [self._place(o) for o in self.outputs]
         moved = [
             [None if self.program.op[a] == "undefined" or a in array_of else self._place(a) for a in step.values]
@@ -120,6 +121,17 @@ class _Layout:
             lookups=self.program.lookups,
             by_index=frozenset(k for k, array in enumerate(self.inputs) if array.read_by_index),
         )
+
+    def _find_leaving(self) -> None:
+        """Note in each chunk which of its values are entries of the output."""
+        read = {a for reads in self.reads for a in reads}
+        made = {i: (step, k) for step in self.steps if isinstance(step, Chunk) for k, i in enumerate(step.nodes)}
+        for entry, node in enumerate(self.outputs):
+            if not isinstance(node, float) and node in made:
+                step, k = made[node]
+                step.leaves.setdefault(k, []).append(entry)
+                if node not in read:
+                    step.unread.add(k)
 
     def _operations(self) -> int:
         """Of the whole program; a product has one for each of its weights."""

@@ -27,6 +27,8 @@ class Chunk:
     over: dict[int, tuple] = field(default_factory=dict)  # local number: the slot it is stored over, which is read here
     sources: list[tuple[Source, int]] = field(default_factory=list)
     constants: list[int] = field(default_factory=list)  # places in the table of the trace
+    leaves: dict[int, list[int]] = field(default_factory=dict)  # local number: which entries of the output it is
+    unread: set[int] = field(default_factory=set)  # local numbers of entries of the output that no other step reads
 
     def signature(self) -> tuple:
         return tuple(self.code), (len(self.blocks), tuple(self.stores.items()), tuple(self.over.items()))

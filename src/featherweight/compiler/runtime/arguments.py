@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import prod
 from typing import Any
 
@@ -71,22 +72,45 @@ def address_of(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-def checked_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+def checked_out(out: Any, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
+    """Arrays for results of these shapes, if they can take them as they are: `out` itself for one result, a tuple of
+    arrays for several."""
+    if len(shapes) == 1:
+        return [_checked_out("out", out, shapes[0])]
+    if not isinstance(out, (tuple, list)) or len(out) != len(shapes):
+        came = f"{len(out)}" if isinstance(out, (tuple, list)) else type(out).__name__
+        raise TypeError(f"out: expected a tuple of {len(shapes)} NumPy arrays, one for each result, got {came}")
+    arrays = [_checked_out(f"out[{j}]", x, shape) for j, (x, shape) in enumerate(zip(out, shapes, strict=True))]
+    for j, k in combinations(range(len(arrays)), 2):
+        if _overlap(arrays[j], arrays[k]):
+            raise ValueError(f"out[{k}]: expected memory of its own, got some that out[{j}] has too")
+    return arrays
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays have an entry in common; also where that is too hard to tell."""
+    try:
+        return np.shares_memory(a, b, max_work=10_000)
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _checked_out(name: str, out: Any, shape: tuple[int, ...]) -> np.ndarray:
     """`out` as a plain array on the same memory, if it can take the result as it is. A subclass may say of itself what
     it likes: what counts is what NumPy knows."""
     if not isinstance(out, np.ndarray) or _masked(out):
-        raise TypeError(f"out: expected a NumPy array of shape {shape}, got {type(out).__name__}")
+        raise TypeError(f"{name}: expected a NumPy array of shape {shape}, got {type(out).__name__}")
     out = np.asarray(out)
     if out.dtype != np.float64:
-        raise TypeError(f"out: expected dtype float64, got {out.dtype}")
+        raise TypeError(f"{name}: expected dtype float64, got {out.dtype}")
     if out.shape != shape:
-        raise ValueError(f"out: expected shape {shape}, got {out.shape}")
+        raise ValueError(f"{name}: expected shape {shape}, got {out.shape}")
     if not out.flags.writeable:
-        raise ValueError("out: expected a writeable array, got a read-only one")
+        raise ValueError(f"{name}: expected a writeable array, got a read-only one")
     extent = out.itemsize
     for stride, n in sorted((abs(stride), n) for stride, n in zip(out.strides, out.shape, strict=True) if n > 1):
         if stride < extent and out.size:
-            raise ValueError("out: expected an array whose entries do not overlap each other in memory")
+            raise ValueError(f"{name}: expected an array whose entries do not overlap each other in memory")
         extent += stride * (n - 1)
     return out
 

@@ -18,19 +18,9 @@ from typing import Any
 import numpy as np
 
 from featherweight.compiler.llvm.calls import OFF
-from featherweight.compiler.llvm.entry import (
-    DATA,
-    DIMENSIONS,
-    DTYPE,
-    FLAGS,
-    KEPT,
-    NAMES,
-    RANK,
-    REFERENCES,
-    TYPE,
-    WEAK,
-    is_kept,
-)
+from featherweight.compiler.llvm.entry import NAMES
+from featherweight.compiler.llvm.results import DATA, DIMENSIONS, DTYPE, FLAGS, RANK, REFERENCES, TYPE, WEAK
+from featherweight.compiler.runtime.kept import KeptResults
 
 _log = logging.getLogger("featherweight")
 
@@ -70,8 +60,7 @@ def make_entry(
     def function(pointer: Any) -> int:
         return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
-    kept = [np.empty(shape) if many is None and is_kept(shape) else None for shape in outputs for _ in range(KEPT)]
-    results = np.array([id(array) for array in kept], dtype=np.uintp)
+    kept = KeptResults(outputs, batch=many is not None)
     addresses = {
         "type": id(np.ndarray),
         "float64": id(np.dtype(np.float64)),
@@ -86,13 +75,13 @@ def make_entry(
         "callobject": function(api.PyObject_CallObject),
         "integer": function(api.PyLong_FromVoidPtr),
         "off": ctypes.addressof(OFF),
-        "kept": results.ctypes.data,
+        "kept": kept.table.ctypes.data,
         "places": 0 if places is None else ctypes.addressof(places),
         "run": run,
         "few": few,
     }
     context = _context([addresses[n] for n in NAMES], address, name)
-    context.owner = (workspace, library, many, kept, results, places)
+    context.owner = (workspace, library, many, kept, places)
     return _new_function()(context[len(NAMES) :].ctypes.data, context, None)
 
 

@@ -201,34 +201,39 @@ class Kernel:
 
     # ---- calling
 
-    def __call__(self, *values: Any, out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-        """The outputs, for any array-like inputs that broadcast over leading axes."""
+    def __call__(self, *values: Any, out: Any = None) -> tuple[np.ndarray, ...]:
+        """The outputs, for any array-like inputs that broadcast over leading axes; in `out`, an array or several."""
         names = [a.name for a in self.inputs]
         ranks = [len(a.shape) for a in self.inputs]
         arrays = [as_array(a.name, v, a.shape, a.symbols) for a, v in zip(self.inputs, values, strict=True)]
         batch = batch_shape(names, arrays, ranks)
-        place = None if out is None else checked_out(out, batch + self.outputs[0])
-        results = self._results(batch, arrays, place)
+        places = None if out is None else checked_out(out, [batch + shape for shape in self.outputs])
+        results = self._results(batch, arrays, places)
+        given = (out,) if len(self.outputs) == 1 else tuple(out or ())
         count = prod(batch)
         if count == 0:
-            return results if out is None else (out,)
+            return results if out is None else given
         if interpreting():
             bad = self.interpret(arrays, ranks, batch, results)
         else:
             bad = self._run([as_rows(a, r, batch) for a, r in zip(arrays, ranks, strict=True)], results, count)
         if bad:
             raise ValueError(f"{self.name}: {self._reason(names, arrays, results)}")
-        if place is not None and results[0] is not place:
-            place[...] = results[0]
-        return results if out is None else (out,)
+        for place, result in zip(places or (), results, strict=False):
+            if result is not place:
+                place[...] = result
+        return results if out is None else given
 
     def _results(
-        self, batch: tuple[int, ...], arrays: list[np.ndarray], out: np.ndarray | None
+        self, batch: tuple[int, ...], arrays: list[np.ndarray], places: list[np.ndarray] | None
     ) -> tuple[np.ndarray, ...]:
-        """Fresh arrays, or `out` itself where rows can be written straight into it."""
-        if out is not None and out.flags.carray and not any(np.may_share_memory(out, a) for a in arrays):
-            return (out,)
-        return tuple(empty(batch + shape) for shape in self.outputs)
+        """Fresh arrays, or those given where rows can be written straight into them."""
+        if places is None:
+            return tuple(empty(batch + shape) for shape in self.outputs)
+        return tuple(
+            out if out.flags.carray and not any(np.may_share_memory(out, a) for a in arrays) else empty(out.shape)
+            for out in places
+        )
 
     def status(self, *values: Any) -> np.ndarray:
         """Which rows are refused: bits BAD_INPUT, BAD_RESULT, BAD_CHECK of the driver for each, 0 for good ones."""
