@@ -60,6 +60,7 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
     from featherweight import plot as plot
     from featherweight import scenes as scenes
     from featherweight import viewer as viewer
+    from featherweight.functions import configuration, derivative, function, jvp, vjp
     from featherweight.io import lint, load, loads, save, save_urdf
     from featherweight.simulation import Status, Stepper, Trajectory, compiled, rollout, simulate
     from featherweight.simulation import actuators as actuators
@@ -91,16 +92,19 @@ __all__ = [
     "centroidal_momentum_matrix",
     "com_jacobian",
     "compiled",
+    "configuration",
     "contact_inertia",
     "convert",
     "coriolis_matrix",
     "delassus",
+    "derivative",
     "difference",
     "exp",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",
     "frame_pose",
+    "function",
     "gravity_force",
     "hybrid_dynamics",
     "integrate",
@@ -112,6 +116,7 @@ __all__ = [
     "jacobian_dot",
     "joint_wrenches",
     "joints",
+    "jvp",
     "kinetic_energy",
     "lint",
     "load",
@@ -135,6 +140,7 @@ __all__ = [
     "thread_count",
     "threads",
     "unit_force_response",
+    "vjp",
     "wrench_on",
 ]
 
@@ -160,6 +166,10 @@ def __getattr__(name: str) -> _typing.Any:
         from featherweight import io
 
         return getattr(io, name)
+    if name in ("configuration", "derivative", "function", "jvp", "vjp"):
+        from featherweight import functions
+
+        return getattr(functions, name)
     if name in ("Status", "Stepper", "Trajectory", "compiled", "rollout", "simulate"):
         from featherweight import simulation
 

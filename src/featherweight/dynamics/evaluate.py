@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ class Quantity:
     algorithm: Callable[..., Results]  # (model, tree, scalars by input, *options)
     chunk_limit: int | None = None  # operations a function; None: as usual
     pivots: Callable[..., list[Pivot]] | None = None  # (tree, q, *options): of M, where it is divided by
+    rule: Callable[..., Any] | None = None  # (model, inputs, parameters): its derivative, if it knows it better
 
     def kernel(self, model: Model, *extra: str, options: tuple[Any, ...] = ()) -> Kernel:
         """The model's kernel for this quantity, with optional inputs `extra`; made on first use."""
@@ -177,6 +178,8 @@ def evaluate(
 
 
 def _may_be_traced(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(x, Node) for x in value)
     return value.dtype.hasobject if isinstance(value, np.ndarray) else isinstance(value, Node)
 
 
@@ -206,8 +209,20 @@ def _inside(
     scalars = {name: one_state(name, value, _argument(model, name).shape) for name, value in given.items()}
     values = _known_parameters(model, parameters)
     constants = {name: one_state(name, value, model.parameters[name].shape) for name, value in values.items()}
-    tree = model.over(graph.model_constant, graph.mark, constants)
+    numbers: list[Any] = []  # of the model, in the order in which its tree asks for them
+
+    def lift(x: float) -> Any:
+        numbers.append(graph.model_constant(x))
+        return numbers[-1]
+
+    tree = replace(model.over(lift, graph.mark, constants), lift=graph.model_constant)
+
+    begin = len(graph.op)
     results, _ = quantity.algorithm(model, tree, scalars, *options)
+    if quantity.rule is not None:
+        inputs = [*(x for own in (*scalars.values(), *constants.values()) for x in own), *numbers]
+        outputs = [x for own in results for x in own]
+        graph.rule(quantity.name, quantity.rule(model, scalars, constants), inputs, outputs, begin)
     shapes = quantity.outputs(model, *options)
     return tuple(traced_array(result).reshape(shape) for result, shape in zip(results, shapes, strict=True))
 

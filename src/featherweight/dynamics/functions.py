@@ -51,8 +51,15 @@ def _hybrid(model: Model, tree: Tree, x: Scalars, prescribed: tuple[int, ...]) -
     return [tau, a], [pivot for factored in D for pivot in factored.d]
 
 
+def acceleration_rule(model: Model, inputs: Scalars, parameters: Scalars) -> Any:
+    """The derivative of what solves M a = …: forward dynamics, or M⁻¹ b."""
+    from featherweight.dynamics.acceleration_rule import AccelerationRule  # what only differentiates is loaded for it
+
+    return AccelerationRule(model, tuple(inputs), tuple(parameters))
+
+
 FORWARD_DYNAMICS = Quantity(
-    "forward_dynamics", ("q", "v", "tau"), lambda model: [(model.nv,)], _forward, pivots=divides
+    "forward_dynamics", ("q", "v", "tau"), lambda model: [(model.nv,)], _forward, pivots=divides, rule=acceleration_rule
 )
 INVERSE_DYNAMICS = Quantity("inverse_dynamics", ("q", "v", "a"), lambda model: [(model.nv,)], _inverse)
 JOINT_WRENCHES = Quantity("joint_wrenches", ("q", "v", "a"), lambda model: [(model.nb + 1, 6)], _wrenches)

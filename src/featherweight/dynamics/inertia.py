@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from featherweight import algorithms
 from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, divides, evaluate, flat
 from featherweight.dynamics.fast_path import fast_path
-from featherweight.dynamics.functions import accelerations
+from featherweight.dynamics.functions import acceleration_rule, accelerations
 from featherweight.model import Model, Tree
 
 
@@ -46,7 +46,9 @@ MASS_MATRIX_INVERSE = Quantity(
     chunk_limit=96,  # measured: blocks of products keep what they read in registers
     pivots=algorithms.pivots_of_matrix,
 )
-SOLVE_MASS_MATRIX = Quantity("solve_mass_matrix", ("q", "b"), lambda model: [(model.nv,)], _solve, pivots=divides)
+SOLVE_MASS_MATRIX = Quantity(
+    "solve_mass_matrix", ("q", "b"), lambda model: [(model.nv,)], _solve, pivots=divides, rule=acceleration_rule
+)
 BIAS_FORCE = Quantity("bias_force", ("q", "v"), lambda model: [(model.nv,)], _bias)
 GRAVITY_FORCE = Quantity("gravity_force", ("q",), lambda model: [(model.nv,)], _gravity)
 CORIOLIS_MATRIX = Quantity("coriolis_matrix", ("q", "v"), lambda model: [(model.nv, model.nv)], _coriolis)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,15 @@ from featherweight.compiler.trace.number_array import NumberArray
 from featherweight.compiler.trace.products import InputMatrix, in_rows, in_slots, in_table, mapped, product
 
 FEW = 64  # weights: a product of so many is written out
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What `dense` tells whoever transforms the trace: W (m, n) if it is numbers, and the activation."""
+
+    shape: tuple[int, int]
+    weights: np.ndarray | None
+    activation: Callable[[Any], Any] | None
 
 
 def matrix(table: Any, shape: tuple[int, int], first: int = 0) -> Any:
@@ -69,10 +79,16 @@ def dense(
     bound = [x if isinstance(x, Node) else graph.number(x) for x in bs]
     if weights is None or not xs:
         return _applied(activation, _written_out(graph, W, xs, bound))
+    begin = len(graph.op)
     y = product(graph, weights, xs, bound)
     if activation is not None:
         mapped(y, activation)
-    return traced_array([y[k] for k in range(len(bound))])
+    results = [y[k] for k in range(len(bound))]
+    if not isinstance(W, InputMatrix):
+        known = W.dtype != object
+        rule = Layer((len(bound), len(xs)), W if known else None, activation)
+        graph.rule("dense", rule, [*([] if known else W.flat), *xs, *bound], results, begin)
+    return traced_array(results)
 
 
 def _matrix(W: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The operations of a trace, one row each: what they take, their value on numbers, how constants fold, their code.
+"""The operations of a trace, one row each: what they take, their value on numbers, derivative, folding, and code.
 
 To add an operation, add a row here and, if users call it, a function in `scalar/`; from outside, `add` a row and call
 `scalar.apply`. Everything else follows from the row: folding while tracing, `with fw.interpret()`, LLVM IR for one lane
@@ -33,6 +33,10 @@ class Operation:
     `llvm` is a template: {0}, {1} … are the arguments, {out} is the result (and, with a letter after it, a temporary),
     {T}, {I} and {B} the types of numbers, of integers of their size and of conditions, {s} the suffix of intrinsics;
     {real:1.5}, {int:52} and {true} are literals. Rows without one are structure, which `plan` and `llvm` know by name.
+
+    `derivative` has a function for each argument that is a real number: ∂y/∂x_k from (f, y, x_0, x_1 …), where f(name,
+    …) applies an operation; None stands for zero. Where the result is one of two arguments, `chooses` says when it is
+    the first one: then its derivative is that of the side taken, and nothing of the other side counts.
     """
 
     name: str
@@ -43,7 +47,8 @@ class Operation:
     array: Callable[..., Any] = _no_value  # on NumPy arrays
     fold: Callable[..., float] | None = None  # value on constants; None: the operation stays
     own_leaf: bool = False  # what is folded is always a leaf; else, of literals it is a number
-    derivative: Callable[..., Any] | None = None  # not filled yet: no row has one
+    derivative: tuple[Callable[..., Any] | None, ...] | None = None  # ∂y/∂x_k of each number; None: not known
+    chooses: Callable[..., Any] | None = None  # of (f, arguments): where the result is the first of the two numbers
     llvm: str = ""
     lower: Callable[..., Any] | None = None  # as a program of other operations, on nodes: what is compiled of it
     vectors: bool = False  # a level of them is computed together, as whole vectors, by a support function
@@ -65,13 +70,21 @@ def _known(function: Callable[..., Any]) -> Callable[..., float]:
     return value
 
 
-def _inverse(name: str, array: Callable[..., Any], lower: Callable[..., Any]) -> Operation:
+def _elementary(
+    name: str, value: Callable, array: Callable, slope: Callable, *, fold: Callable | None = None, **code: Any
+) -> Operation:
+    """A function of one number, and its derivative."""
+    return Operation(name, value=value, array=array, fold=fold or _known(array), derivative=(slope,), **code)
+
+
+def _inverse(name: str, array: Callable[..., Any], lower: Callable[..., Any], slope: Callable[..., Any]) -> Operation:
     """An inverse trigonometric function: not a number where there is no angle."""
-    return Operation(name, value=_known(array), array=array, fold=_known(array), lower=lower)
+    return _elementary(name, _known(array), array, slope, lower=lower)
 
 
 def _rounding(name: str, array: Callable[..., Any], llvm: str, **names: Any) -> Operation:
-    return Operation(name, value=_known(array), array=array, fold=_known(array), llvm=CALL.format(llvm), **names)
+    value, code = _known(array), CALL.format(llvm)
+    return Operation(name, value=value, array=array, fold=value, llvm=code, derivative=(None,), **names)
 
 
 def _random(name: str, array: Callable[..., Any]) -> Operation:
@@ -81,7 +94,8 @@ def _random(name: str, array: Callable[..., Any]) -> Operation:
         return float(array(*map(float, args)))
 
     llvm = f"{{out}} = call {{T}} @draw_{name}({{T}} {{0}}, {{T}} {{1}}, {{T}} {{2}}, {{T}} {{3}})"
-    return Operation(name, "rrrr", value=value, array=array, fold=value, others=value, llvm=llvm)
+    flat = (None,) * 4
+    return Operation(name, "rrrr", value=value, array=array, fold=value, others=value, llvm=llvm, derivative=flat)
 
 
 def _normal(*args: Any) -> Any:
@@ -94,9 +108,30 @@ def _fused(a: float, b: float, c: float) -> float:
     return float(Fraction(a) * Fraction(b) + Fraction(c)) if math.isfinite(plain) else plain
 
 
-def _arithmetic(name: str, takes: str, value: Callable[..., float], llvm: str, fold: Any = None) -> Operation:
+def _arithmetic(
+    name: str, takes: str, value: Callable[..., float], llvm: str, derivative: tuple, fold: Any = None
+) -> Operation:
     """Operators of Python, which work on all scalars."""
-    return Operation(name, takes, value=value, array=value, fold=fold or value, own_leaf=True, llvm=llvm)
+    fold = fold or value
+    return Operation(name, takes, value=value, array=value, fold=fold, own_leaf=True, llvm=llvm, derivative=derivative)
+
+
+def _one(*_: Any) -> float:
+    return 1.0
+
+
+def _minus_one(*_: Any) -> float:
+    return -1.0
+
+
+PRODUCT = (lambda f, y, a, b: b, lambda f, y, a, b: a)  # ∂(a b)
+QUOTIENT = (lambda f, y, a, b: 1.0 / b, lambda f, y, a, b: -(y * (1.0 / b)))  # ∂(a / b)
+
+
+def _extreme(name: str, value: Callable, array: Callable, llvm: str, chooses: Callable) -> Operation:
+    return Operation(
+        name, "rr", value=value, array=array, symbol=name.capitalize(), llvm=CHOICE.format(llvm), chooses=chooses
+    )
 
 
 def _order(name: str, value: Callable[..., bool], llvm: str) -> Operation:
@@ -105,6 +140,8 @@ def _order(name: str, value: Callable[..., bool], llvm: str) -> Operation:
 
 FMA = "{{out}} = call {{T}} @llvm.fma.{{s}}({{T}} {}, {{T}} {}, {{T}} {})"
 CHOICE = "{{out}}c = fcmp {} {{T}} {{0}}, {{1}}\n{{out}} = select {{B}} {{out}}c, {{T}} {{0}}, {{T}} {{1}}"
+SUM = "{out} = fadd {T} {0}, {1}"
+TIMES = "{out} = fmul {T} {0}, {1}"
 CALL = "{{out}} = call {{T}} @llvm.{}.{{s}}({{T}} {{0}})"
 AS_INTEGER = "{out}b = bitcast {T} {0} to {I}\n"
 
@@ -121,7 +158,7 @@ ROWS = (
     # structure; numbers that are no nodes follow the arguments
     Operation("repeat", None),
     Operation("result"),
-    Operation("lookup"),
+    Operation("lookup", derivative=(None,)),
     # arrays: the first argument of a load or a store is the version of its array
     Operation("array", None, numbers=1),
     Operation("load", "rr"),
@@ -129,13 +166,20 @@ ROWS = (
     Operation("linear", "rrr"),  # y += W x: versions of y and x, and a leaf for W
     Operation("after", "rr"),  # the version, and a load that comes before what is done to it
     # arithmetic
-    _arithmetic("add", "rr", operator.add, "{out} = fadd {T} {0}, {1}"),
-    _arithmetic("sub", "rr", operator.sub, "{out} = fsub {T} {0}, {1}"),
-    _arithmetic("mul", "rr", operator.mul, "{out} = fmul {T} {0}, {1}"),
-    _arithmetic("div", "rr", operator.truediv, "{out} = fdiv {T} {0}, {1}", lambda x, y: x / y if y else math.nan),
-    _arithmetic("neg", "r", operator.neg, "{out} = fneg {T} {0}"),
+    _arithmetic("add", "rr", operator.add, SUM, (_one, _one)),
+    _arithmetic("sub", "rr", operator.sub, "{out} = fsub {T} {0}, {1}", (_one, _minus_one)),
+    _arithmetic("mul", "rr", operator.mul, TIMES, PRODUCT),
     _arithmetic(
-        "reciprocal", "r", lambda x: 1.0 / x, "{out} = fdiv {T} {real:1.0}, {0}", lambda x: 1.0 / x if x else math.nan
+        "div", "rr", operator.truediv, "{out} = fdiv {T} {0}, {1}", QUOTIENT, lambda x, y: x / y if y else math.nan
+    ),
+    _arithmetic("neg", "r", operator.neg, "{out} = fneg {T} {0}", (_minus_one,)),
+    _arithmetic(
+        "reciprocal",
+        "r",
+        lambda x: 1.0 / x,
+        "{out} = fdiv {T} {real:1.0}, {0}",
+        (lambda f, y, x: -(y * y),),
+        lambda x: 1.0 / x if x else math.nan,
     ),
     # fused by `plan/fuse.py`
     Operation("fma", "rrr", value=_fused, llvm=FMA.format("{0}", "{1}", "{2}")),
@@ -152,9 +196,15 @@ ROWS = (
         llvm="{out}n = fneg {T} {0}\n" + FMA.format("{out}n", "{1}", "{2}"),
     ),
     # choices and conditions
-    Operation("min", "rr", value=min, array=np.minimum, symbol="Min", llvm=CHOICE.format("olt")),
-    Operation("max", "rr", value=max, array=np.maximum, symbol="Max", llvm=CHOICE.format("ogt")),
-    Operation("abs", value=abs, array=abs, llvm=CALL.format("fabs")),
+    _extreme("min", min, np.minimum, "olt", lambda f, a, b: a < b),
+    _extreme("max", max, np.maximum, "ogt", lambda f, a, b: a > b),
+    Operation(
+        "abs",
+        value=abs,
+        array=abs,
+        llvm=CALL.format("fabs"),
+        derivative=(lambda f, y, x: f("select", x < 0, -1.0, 1.0),),
+    ),
     _order("lt", operator.lt, "olt"),
     _order("le", operator.le, "ole"),
     _order("eq", operator.eq, "oeq"),
@@ -167,18 +217,26 @@ ROWS = (
         value=lambda c, x, y: x if c else y,
         array=np.where,
         llvm="{out} = select {B} {0}, {T} {1}, {T} {2}",
+        chooses=lambda f, c, a, b: c,
     ),
     # elementary functions
-    Operation("sqrt", value=math.sqrt, array=np.sqrt, fold=math.sqrt, llvm=CALL.format("sqrt")),
-    Operation("sin", value=math.sin, array=np.sin, fold=math.sin, vectors=True),
-    Operation("cos", value=math.cos, array=np.cos, fold=math.cos, vectors=True),
-    Operation("exp", value=_exp, array=np.exp, fold=_known(np.exp), lower=exponential.exp),
-    Operation("log", value=math.log, array=np.log, fold=_known(np.log), lower=exponential.log),
-    Operation("tanh", value=math.tanh, array=np.tanh, fold=_known(np.tanh), lower=exponential.tanh),
-    Operation("atan2", "rr", value=math.atan2, array=np.arctan2, lower=arctangent.atan2),
-    _inverse("asin", np.arcsin, arcsine.asin),
-    _inverse("acos", np.arccos, arcsine.acos),
-    _inverse("atan", np.arctan, arctangent.atan),
+    _elementary("sqrt", math.sqrt, np.sqrt, lambda f, y, x: 0.5 / y, fold=math.sqrt, llvm=CALL.format("sqrt")),
+    _elementary("sin", math.sin, np.sin, lambda f, y, x: f("cos", x), fold=math.sin, vectors=True),
+    _elementary("cos", math.cos, np.cos, lambda f, y, x: -f("sin", x), fold=math.cos, vectors=True),
+    _elementary("exp", _exp, np.exp, lambda f, y, x: y, lower=exponential.exp),
+    _elementary("log", math.log, np.log, lambda f, y, x: 1.0 / x, lower=exponential.log),
+    _elementary("tanh", math.tanh, np.tanh, lambda f, y, x: 1.0 - y * y, lower=exponential.tanh),
+    Operation(
+        "atan2",
+        "rr",
+        value=math.atan2,
+        array=np.arctan2,
+        lower=arctangent.atan2,
+        derivative=(lambda f, _, y, x: x / (x * x + y * y), lambda f, _, y, x: -(y / (x * x + y * y))),
+    ),
+    _inverse("asin", np.arcsin, arcsine.asin, lambda f, y, x: 1.0 / f("sqrt", (1.0 - x) * (1.0 + x))),
+    _inverse("acos", np.arccos, arcsine.acos, lambda f, y, x: -(1.0 / f("sqrt", (1.0 - x) * (1.0 + x)))),
+    _inverse("atan", np.arctan, arctangent.atan, lambda f, y, x: 1.0 / (1.0 + x * x)),
     # whole numbers and remainders
     _rounding("floor", np.floor, "floor"),
     _rounding("ceil", np.ceil, "ceil", symbol="ceiling", others=math.ceil),
@@ -192,14 +250,15 @@ ROWS = (
         lower=remainder.mod,
         symbol="Mod",
         others=operator.mod,
+        derivative=(_one, lambda f, _, x, y: -f("floor", x / y)),
     ),
     # random numbers
     _random("random", threefry.uniform),
     _random("random_centre", threefry.centred),
     _random("random_normal", _normal),
     # what they are lowered to; a sum and a product that are rounded by themselves, whatever stands around them
-    Operation("plus", "rr", value=operator.add, array=operator.add, llvm="{out} = fadd {T} {0}, {1}"),
-    Operation("times", "rr", value=operator.mul, array=operator.mul, llvm="{out} = fmul {T} {0}, {1}"),
+    Operation("plus", "rr", value=operator.add, array=operator.add, llvm=SUM, derivative=(_one, _one)),
+    Operation("times", "rr", value=operator.mul, array=operator.mul, llvm=TIMES, derivative=PRODUCT),
     Operation(  # 2^k of a whole number from -1022 to 1023: added to 3 · 2^51, it stands in the last bits
         "power_of_two",
         value=lambda k: math.ldexp(1.0, int(k)),
