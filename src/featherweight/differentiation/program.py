@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from featherweight.cached import cached_property
 from featherweight.compiler import Graph, Node
 from featherweight.compiler.trace.operations import LEAVES, operands
 

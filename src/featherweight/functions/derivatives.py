@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from math import prod
 from typing import Any
 
+from featherweight.cached import cached_property
 from featherweight.differentiation import NotBackward, Tangents, pulled_back, pushed_forward
 from featherweight.functions.configuration import Input
 from featherweight.functions.function import Function

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from featherweight.cached import cached_property
 from featherweight.compiler import Graph, Node, compiling, explained, interpreting, traced_array
 from featherweight.differentiation import Program, replayed
 from featherweight.functions.configuration import Input, inputs_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from featherweight.cached import cached_property
 from featherweight.compiler import Graph, Kernel, Node, compiling, interpreting, traced_array
 from featherweight.differentiation import replayed, traced
 from featherweight.functions.configuration import Input
