@@ -1,8 +1,9 @@
-"""Derivatives of dynamics beside Pinocchio's: time of one call and in a batch, compile time, error (`make derivatives`).
+"""Derivatives of dynamics beside Pinocchio's: time of a call and in a batch, compile time, error (`make derivatives`).
 
-All in one process, taking turns, the best of many short rounds, by CPU time of the thread: on a shared machine the clock
-on the wall also counts the work of others. A batch is one public call on one core; its results are dropped before the
-next. Errors are against central differences with 50 digits, relative to the largest entry, also 1 km from the origin.
+All in one process, taking turns, the best of many short rounds, by CPU time of the thread: on a shared machine the
+clock on the wall also counts the work of others. A batch is one public call on one core; its results are dropped
+before the next. Errors are against central differences with 50 digits, relative to the largest entry, also 1 km from
+the origin.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from typing import Any
 
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # an empty cache: compile times are those of a first call
 
-import numpy as np  # noqa: E402
-import pinocchio as pin  # noqa: E402
+import numpy as np
+import pinocchio as pin
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "tests")]

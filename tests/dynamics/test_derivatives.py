@@ -87,7 +87,8 @@ def test_compiled_code_to_fifty_digits(away: float) -> None:
     q, v, x = state(MODEL)
     q[:3] += away
     inverse, forward = errors(MODEL, q, v, x)
-    assert inverse <= 1e-14 and forward <= 1e-13
+    assert inverse <= 1e-14
+    assert forward <= 1e-13
 
 
 @pytest.mark.parametrize("function", [*FUNCTIONS, fw.regressor])
@@ -234,6 +235,7 @@ def test_joints_of_users_whose_axes_change_say_how() -> None:
     model = robot(WholeCam())
     with fw.interpret():
         inverse, forward = errors(model, *state(model))
-        assert inverse <= 1e-14 and forward <= 1e-13
+        assert inverse <= 1e-14
+        assert forward <= 1e-13
         with pytest.raises(NotImplementedError, match=r"Cam: its subspace changes .* bias_derivative"):
             fw.inverse_dynamics_derivatives(robot(Cam()), *state(model))

@@ -21,7 +21,11 @@ def whole(upper: np.ndarray) -> np.ndarray:
 def errors(ours: fw.Model, theirs: pin.Model, x: States) -> dict[str, float]:
     """By result: the largest difference, relative to the largest entry."""
     data, q = theirs.createData(), to_pinocchio(ours, theirs, x.q)
-    names = [*(f"inverse {w}" for w in ("dq", "dv", "da")), *(f"forward {w}" for w in ("dq", "dv", "dtau")), "regressor"]
+    names = [
+        *(f"inverse {w}" for w in ("dq", "dv", "da")),
+        *(f"forward {w}" for w in ("dq", "dv", "dtau")),
+        "regressor",
+    ]
     found = [
         *fw.inverse_dynamics_derivatives(ours, x.q, x.v, x.a, x.f_ext),
         *fw.forward_dynamics_derivatives(ours, x.q, x.v, x.tau, x.f_ext),

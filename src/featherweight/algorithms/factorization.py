@@ -67,7 +67,7 @@ class LTDL:
         return inverse
 
     def minus_solved(self, B: Sequence[Sequence[Any]], mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
-        """-M⁻¹ B = -Z D⁻¹ Zᵀ B, Z = L⁻¹. Structural zeros of B cost nothing: Zᵀ carries a column from the bodies where it
+        """-M⁻¹ B = -Z D⁻¹ Zᵀ B, Z = L⁻¹. Structural zeros of B cost nothing: Zᵀ takes a column from the bodies where it
         acts to those that carry them, Z from there to all."""
         n = len(B)
         Z = self.unit_inverse(mark)

@@ -51,8 +51,9 @@ def force_derivatives(
         P2[i] = [before.cross(s) + x.V[parent].cross(p) for s, p in zip(x.S[i], x.P1[i], strict=True)]
         if x.S_prime[i] is not None:
             P2[i] = _with_turning_axes(x, i, joint, q, v, a, P2[i])
-        if x.spin[i] is not None:
-            turned = Matrix.cross(x.spin[i].moment * v[joint.v.start])  # m ↦ m ×* w q̇
+        w = x.spin[i]
+        if w is not None:
+            turned = Matrix.cross(w.moment * v[joint.v.start])  # m ↦ m ×* w q̇
             B2[parent] = B2[parent]._replace(block=B2[parent].block - turned)
 
     # inward: columns and rows of each joint with all joints on its path to the root

@@ -57,8 +57,8 @@ def inverse_dynamics_derivatives(
 ) -> Three:
     """Derivatives of the joint forces τ = M(q) a + c(q, v) - Σ Jᵀ f_ext, by analytic formulas.
 
-    Column j of ∂τ/∂q is the derivative along q ⊕ ε e_j, in the directions of v, whatever the joint; f_ext stays as it is
-    in the bodies' frames.
+    Column j of ∂τ/∂q is the derivative along q ⊕ ε e_j, in the directions of v, whatever the joint; f_ext stays as it
+    is in the bodies' frames.
 
     Args:
         out: three arrays for the results; what they hold after an error is undefined.
@@ -90,8 +90,8 @@ def forward_dynamics_derivatives(
 ) -> Three:
     """Derivatives of the acceleration q̈ = M(q)⁻¹ (τ - c(q, v) + Σ Jᵀ f_ext), by the sparse factors of M.
 
-    Column j of ∂q̈/∂q is the derivative along q ⊕ ε e_j, in the directions of v, whatever the joint; f_ext stays as it is
-    in the bodies' frames.
+    Column j of ∂q̈/∂q is the derivative along q ⊕ ε e_j, in the directions of v, whatever the joint; f_ext stays as it
+    is in the bodies' frames.
 
     Args:
         out: three arrays for the results; what they hold after an error is undefined.

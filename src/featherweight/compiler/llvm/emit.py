@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from featherweight.compiler.llvm import memory
@@ -33,16 +33,16 @@ def emit_steps(
     """Functions of chunks that need no table; and the rest, with `@step(ptr %ws, …)`, which runs the plan once on a
     workspace.
 
-    Meanwhile memory fetches cache lines of rows that will be written afterwards. Values of results that go `straight` to
-    their rows are stored there. For both @step has a pointer to the row of each of these results, or to the first of
+    Meanwhile memory fetches cache lines of rows that will be written afterwards. Values of results that go `straight`
+    to their rows are stored there. For both @step has a pointer to the row of each of these results, or to the first of
     those of a pack."""
-    leaving = {k: straight.leaving(step) for k, step in enumerate(plan.steps) if isinstance(step, Chunk) and straight}
+    chunks = {k: step for k, step in enumerate(plan.steps) if isinstance(step, Chunk)}
+    leaving = {k: Leaving([], {}) if straight is None else straight.leaving(chunk) for k, chunk in chunks.items()}
     pointers = "" if straight is None else straight.pointers
     first: dict[tuple, int] = {}  # step of each function
-    like = [
-        first.setdefault((step.signature(), leaving[k].pattern if straight else ()), k) if isinstance(step, Chunk) else k
-        for k, step in enumerate(plan.steps)
-    ]
+    like = list(range(len(plan.steps)))
+    for k, chunk in chunks.items():
+        like[k] = first.setdefault((chunk.signature(), leaving[k].pattern), k)
     uses = Counter(like)
     free: list[str] = []
     bound: list[str] = []  # to the tables that they look things up in
@@ -60,13 +60,13 @@ def emit_steps(
         own += [plan.base[source] + first for source, first in step.targets]
         functions = bound if any(operation[0] == "lookup" for operation in step.code) else free
         if uses[like[k]] == 1:
-            function = _Function(step, lanes, plan.lookups, plan, own, number, leaving.get(k))
+            function = _Function(step, lanes, plan.lookups, plan, own, number, leaving=leaving[k])
             functions.append(function.text(f"@chunk{k}", pointers))
             calls.append(f"call void @chunk{k}(ptr %ws{pointers})")
             number += 8 * len(step.constants)
             continue
         if like[k] == k:
-            function = _Function(step, lanes, plan.lookups, leaving=leaving.get(k))
+            function = _Function(step, lanes, plan.lookups, leaving=leaving[k])
             functions.append(function.text(f"@shared{k}", pointers))
         calls += [
             f"%numbers{k} = getelementptr i8, ptr %ws, i64 {number}",
@@ -74,7 +74,7 @@ def emit_steps(
             f"ptr %numbers{k}{pointers})",
         ]
         places += [lanes.bytes * slot for slot in (*(plan.base[source] + n for source, n in step.sources), *own)]
-        places += leaving[k].places if straight else ()
+        places += leaving[k].places
         number += 8 * len(step.constants)
 
     counters = [
@@ -172,7 +172,8 @@ class _Function:
         plan: Plan | None = None,
         own: Sequence[int] = (),
         number: int = 0,
-        leaving: Leaving | None = None,
+        *,
+        leaving: Leaving,
     ) -> None:
         self.chunk, self.lanes, self.lookups, self.plan, self.own = chunk, lanes, lookups, plan, own
         self.number, self.leaving = number, leaving
@@ -181,7 +182,7 @@ class _Function:
 
     def text(self, name: str, pointers: str = "") -> str:
         stores, over = self.chunk.stores, self.chunk.over
-        leaves: Mapping[int, Sequence[tuple[int, int]]] = {} if self.leaving is None else self.leaving.leaves
+        leaves = self.leaving.leaves
         waiting: list[int] = []  # to be stored where something has still to be read
         for k, (op, *refs) in enumerate(self.chunk.code):
             self._operation(f"%v{k}", op, refs)
@@ -207,7 +208,7 @@ class _Function:
         lines = []
         sources, own = len(self.chunk.sources), len(self.chunk.blocks) + len(self.chunk.targets)
         found = [*((f"%block{s}", "%ws") for s in range(sources)), *((f"%own{b}", "%ws") for b in range(own))]
-        for g, (result, _) in enumerate(() if self.leaving is None else self.leaving.rows):
+        for g, (result, _) in enumerate(self.leaving.rows):
             found.append((f"%row{g}", f"%result{result}"))
         for s, (block, base) in enumerate(found):
             lines += [
@@ -219,7 +220,6 @@ class _Function:
 
     def _leave(self, k: int, row: int, place: int) -> None:
         """Store a value where it stands in a result."""
-        assert self.leaving is not None
         result, begin = self.leaving.rows[row]
         shared = self.plan is None
         block = f"%row{row}" if shared else f"%result{result}"

@@ -83,8 +83,8 @@ def emit_module(
 
 
 def _early(plan: Plan, results: list[int], lanes: LaneTypes) -> Fetches | None:
-    """Lines of the rows of long results, by their lengths, that are fetched while a pack is computed: all where there is
-    time for it. Where there is no room for them in the first cache, every other one; the second cache takes lines in
+    """Lines of the rows of long results, by their lengths, that are fetched while a pack is computed: all where there
+    is time for it. Where there is no room for them in the first cache, every other one; the second cache takes lines in
     pairs. Where there is less to compute, the beginning of the longest."""
     longest = max(range(len(results)), key=lambda j: results[j])
     sizes = {j: 8 * n for j, n in enumerate(results) if 8 * n > (LONG - 1) * LINE}

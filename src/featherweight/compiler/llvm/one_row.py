@@ -14,7 +14,8 @@ ONE = LaneTypes(1)
 
 
 def emit_one_row(native: LaneTypes) -> str:
-    """`@pack`, `@unpack`, `@scatter`, `@clear` and `@finite`; all but one return a word that is not zero if there is a NaN or an infinity."""
+    """`@pack`, `@unpack`, `@scatter`, `@clear` and `@finite`; all but `@clear` return a word
+    that is not zero if there is a NaN or an infinity."""
     wide = LaneTypes(AT_ONCE * native.width)  # several registers, whose sums do not wait for each other
     return _pack(native) + _unpack() + _scatter(native) + _clear(native) + _finite(wide)
 

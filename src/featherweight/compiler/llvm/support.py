@@ -55,7 +55,8 @@ def intrinsics(width: int, target: Target) -> str:
         "i64 @llvm.smin.i64(i64, i64)",
     )
     lines = [f"declare {header}\n" for header in (*common, *FLOAT_MODE[target.arch])]
-    lines += [line for w in (1, width, target.width, AT_ONCE * target.width) for line in LaneTypes(w).declarations().splitlines(keepends=True)]
+    for w in (1, width, target.width, AT_ONCE * target.width):
+        lines += LaneTypes(w).declarations().splitlines(keepends=True)
     return "".join(dict.fromkeys(lines))
 
 

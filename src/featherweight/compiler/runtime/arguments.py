@@ -90,7 +90,7 @@ def checked_out(out: Any, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]
 def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two arrays have an entry in common; also where that is too hard to tell."""
     try:
-        return np.shares_memory(a, b, max_work=10_000)
+        return np.shares_memory(a, b, max_work=10_000)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
 

@@ -41,17 +41,18 @@ def _make(owner: weakref.ref[KeptResults], j: int, shape: tuple[int, ...], rows:
         first = KEPT * j
         kept.keep(first + 1, kept.arrays[first])
         kept.keep(first, array)
-        _note(kept, array.nbytes)
+        _note(kept)
     return array
 
 
 _users: dict[int, weakref.ref[KeptResults]] = {}  # entry points that keep arrays of batches, the latest last
 
 
-def _note(latest: KeptResults, more: int) -> None:
+def _note(latest: KeptResults) -> None:
     """Drop arrays of the entry points that made theirs first, as long as there are too many."""
-    _users.pop(id(latest), None)
-    _users[id(latest)] = weakref.ref(latest, lambda _, key=id(latest): _users.pop(key, None))
+    key = id(latest)
+    _users.pop(key, None)
+    _users[key] = weakref.ref(latest, lambda _: _users.pop(key, None))
     users = [user for user in (reference() for reference in tuple(_users.values())) if user is not None]
     total = sum(array.nbytes for user in users for array in user.arrays)
     for user in users:
