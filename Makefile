@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy derivatives experiments paper equations waiting load fuzz tables pictures docs format clean
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy derivatives derivatives-of-functions experiments paper equations waiting load fuzz tables pictures docs format clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -47,6 +47,9 @@ digests: $(VENV)/.dev  ## the same bits as before, over all functions, robots, i
 
 turns: $(VENV)/.dev  ## this version and another checkout (OTHER=path/src) in turns: is anything slower?
 	$(BIN)/python benchmarks/turns.py $(OTHER)
+
+derivatives-of-functions: $(VENV)/.dev  ## gradients of users' functions beside Pinocchio's matrices; in benchmarks/results/
+	$(BIN)/python benchmarks/derivatives_of_functions.py
 
 policy: $(VENV)/.dev  ## what a neural policy costs inside a rollout, against the peak; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/policy.py

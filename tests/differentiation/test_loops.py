@@ -80,6 +80,17 @@ def test_loops_in_native_code(function):
     assert np.array_equal(g(x, w)[0], [g(row, own)[0] for row, own in zip(x, w, strict=True)])
 
 
+@pytest.mark.parametrize("function", LOOPS)
+def test_a_replay_adds_nothing(function):
+    program = program_of(function, 3)
+    again = program_of(lambda x: replayed(program, x), 3)
+
+    def operations(p):
+        return sum(p.graph.op[i] != "not" for nodes in p.nodes.values() for i in nodes)
+
+    assert operations(again) == operations(program)
+
+
 def stores(x):
     a, b, c = x
     numbers = array([a, b, c])

@@ -206,6 +206,17 @@ def test_pickles_and_copies():
         (lambda: fw.function(several, inputs={"x": MODEL}), TypeError, r"write fw\.configuration\(model\)"),
         (lambda: fw.function(several, inputs={"x": -1}), TypeError, "inputs: x: expected a number of entries"),
         (lambda: fw.function(several, inputs={"x y": 1}), TypeError, "expected names of arguments, got 'x y'"),
+        (lambda: fw.function(several, {"x": 2, "p": 3}, 7)(X, P), TypeError, "outputs: expected fw.configuration"),
+        (
+            lambda: fw.function(several, {"x": 2, "p": 3}, {"no": fw.configuration(MODEL)})(X, P),
+            TypeError,
+            "outputs: several returns 'sum', 'outer', 'known'; there is no 'no'",
+        ),
+        (
+            lambda: fw.function(several, {"x": 2, "p": 3}, {"sum": fw.configuration(MODEL)})(X, P),
+            TypeError,
+            r"expected a configuration of shape \(1,\), got shape \(\)",
+        ),
         (lambda: fw.configuration(3), TypeError, "model: expected a featherweight Model, got int"),
         (lambda: SINGLE(X), TypeError, "p was not given"),
         (lambda: SINGLE(X, P, P), TypeError, r"expected 2 arguments \(x, p\), got 3"),

@@ -28,7 +28,7 @@ class Configuration:
 
 
 def configuration(model: Model) -> Configuration:
-    """An input of `fw.function` that is a configuration q of this model, shape (nq,).
+    """An input or output of `fw.function` that is a configuration q of this model, shape (nq,).
 
     Its derivatives are taken in its tangent space: nv directions, q ⊕ δ, each joint in its own frame, linear first. So
     derivatives of energies are joint forces, whatever the joints are.
@@ -107,6 +107,31 @@ def _chart(kind: Joint) -> Any:
     if type(kind).coordinate_rate is Joint.coordinate_rate:
         return lambda x: kind.integrate(x[:nq], x[nq:])
     return lambda x: [a + b for a, b in zip(x[:nq], kind.coordinate_rate(x[:nq], x[nq:]), strict=True)]
+
+
+def velocities(model: Model, q: Sequence[Any], tangents: Sequence[Tangents]) -> list[Tangents]:
+    """δ of a configuration that was computed, from the tangents of its numbers: the derivative of q ⊖ q₀ at q₀ = q."""
+    found: list[Tangents] = [{} for _ in range(model.nv)]
+    for joint in model.independent_joints:
+        own, moved = list(q[joint.q]), tangents[joint.q]
+        if any(moved):
+            found[joint.v] = pushforward(_difference(joint.kind), [*own, *own], [*({} for _ in own), *moved])
+    return found
+
+
+def weights_of_numbers(model: Model, q: Sequence[Any], weights: Sequence[Any]) -> list[Any]:
+    """Weights on the numbers of a configuration that was computed, from weights on its δ."""
+    found: list[Any] = [0.0] * model.nq
+    for joint in model.independent_joints:
+        own = list(q[joint.q])
+        wanted = [*(False for _ in own), *(True for _ in own)]
+        found[joint.q] = pullback(_difference(joint.kind), [*own, *own], weights[joint.v], wanted)[len(own) :]
+    return found
+
+
+def _difference(kind: Joint) -> Any:
+    nq = kind.nq
+    return lambda x: kind.difference(x[:nq], x[nq:])
 
 
 def inputs_of(inputs: Any) -> tuple[Input, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
 from featherweight.cached import cached_property
-from featherweight.differentiation import NotBackward, Tangents, pulled_back, pushed_forward
-from featherweight.functions.configuration import Input
+from featherweight.differentiation import NotBackward, Tangents, pulled_back, pushed_forward, replayed
+from featherweight.functions.configuration import Input, velocities, weights_of_numbers
 from featherweight.functions.function import Function
 from featherweight.functions.native import Native, Returned
 
@@ -56,9 +57,34 @@ class Derivative(Native):
             found += x.tangents(values[x.name], along[x.name]) if x.name in along else own
         return found
 
+    def _pushed(self, values: dict[str, list[Any]], along: Mapping[str, Sequence[Tangents]]) -> list[Tangents]:
+        """Tangents of the results, along their directions."""
+        tangents, returned = self._tangents(values, along), self.function.returned
+        results, found = pushed_forward(self.function.program, self._of_function(values), tangents)
+        moved: list[Tangents] = []
+        for (model, own), (_, t) in zip(
+            returned.parts(results, returned.shapes), returned.parts(found, returned.shapes), strict=True
+        ):
+            moved += t if model is None else velocities(model, own, t)
+        return moved
+
+    def _on_numbers_of(self, values: dict[str, list[Any]], weights: Sequence[Any]) -> list[Any]:
+        """Weights on all numbers of the results, from weights along their directions."""
+        returned = self.function.returned
+        if not any(returned.models):
+            return list(weights)
+        results = replayed(self.function.program, self._of_function(values))
+        found: list[Any] = []
+        for (model, own), (_, w) in zip(
+            returned.parts(results, returned.shapes), returned.parts(weights, returned.directions), strict=True
+        ):
+            found += w if model is None else weights_of_numbers(model, own, w)
+        return found
+
     def _cotangents(self, values: dict[str, list[Any]], weights: Sequence[Any]) -> dict[str, list[Any]]:
         """Cotangents of the inputs that were asked for, along their directions."""
         wanted = [x.name in self.names for x in self.function.inputs for _ in range(x.size)]
+        weights = self._on_numbers_of(values, weights)
         _, raw = pulled_back(self.function.program, self._of_function(values), weights, wanted)
         found, at = {}, 0
         for x in self.function.inputs:
@@ -79,7 +105,7 @@ class Jacobians(Derivative):
     def returned(self) -> Returned:  # type: ignore[override]
         of_function = self.function.returned
         n = len(of_function.shapes)
-        shapes = tuple((*shape, *x.directions) for x in self.asked for shape in of_function.shapes)
+        shapes = tuple((*shape, *x.directions) for x in self.asked for shape in of_function.directions)
 
         def build(parts: Sequence[Any]) -> Any:
             found = [of_function.build(parts[k * n : k * n + n]) for k in range(len(self.names))]
@@ -88,12 +114,15 @@ class Jacobians(Derivative):
         return Returned(shapes, build, alone=of_function.alone and len(self.names) == 1)
 
     def write(self, flat: list[Any]) -> list[Any]:
-        rows, columns = len(self.function.program.outputs), sum(prod(x.directions) for x in self.asked)
+        rows, columns = self._rows(), sum(prod(x.directions) for x in self.asked)
         try:
             by_rows = self._backward(flat) if BACKWARD * rows <= columns else self._forward(flat)
         except NotBackward:
             by_rows = self._forward(flat)
         return [entry for x in self.asked for row in by_rows for entry in row[x.name]]
+
+    def _rows(self) -> int:
+        return sum(map(prod, self.function.returned.directions))
 
     def _forward(self, flat: list[Any]) -> list[dict[str, list[Any]]]:
         """One direction after the other."""
@@ -103,13 +132,12 @@ class Jacobians(Derivative):
             places[x.name] = range(at, at + prod(x.directions))
             along[x.name] = [{d: 1.0} for d in places[x.name]]
             at += prod(x.directions)
-        tangents = self._tangents(values, along)
-        _, found = pushed_forward(self.function.program, self._of_function(values), tangents)
+        found = self._pushed(values, along)
         return [{name: [t.get(d, 0.0) for d in own] for name, own in places.items()} for t in found]
 
     def _backward(self, flat: list[Any]) -> list[dict[str, list[Any]]]:
         """One result after the other."""
-        values, n = self._values(flat), len(self.function.program.outputs)
+        values, n = self._values(flat), self._rows()
         return [self._cotangents(values, [float(j == k) for j in range(n)]) for k in range(n)]
 
 
@@ -121,9 +149,10 @@ class Pushforward(Derivative):
         own = self.function.inputs
         return (*own, *(_further(f"d{x.name}", x.directions, own) for x in self.asked))
 
-    @property
+    @cached_property
     def returned(self) -> Returned:  # type: ignore[override]
-        return self.function.returned
+        own = self.function.returned
+        return replace(own, shapes=own.directions, models=())
 
     def write(self, flat: list[Any]) -> list[Any]:
         values = self._values(flat)
@@ -131,9 +160,7 @@ class Pushforward(Derivative):
             x.name: [{0: t} for t in values[d.name]]
             for x, d in zip(self.asked, self.inputs[len(self.function.inputs) :], strict=True)
         }
-        tangents = self._tangents(values, along)
-        _, found = pushed_forward(self.function.program, self._of_function(values), tangents)
-        return [t.get(0, 0.0) for t in found]
+        return [t.get(0, 0.0) for t in self._pushed(values, along)]
 
 
 class Pullback(Derivative):
@@ -142,7 +169,7 @@ class Pullback(Derivative):
     @cached_property
     def inputs(self) -> tuple[Input, ...]:  # type: ignore[override]
         own, returned = self.function.inputs, self.function.returned
-        weights = zip(returned.names, returned.shapes, strict=True)
+        weights = zip(returned.names, returned.directions, strict=True)
         return (
             *own,
             *(_further(f"w{name}" if name.isdigit() else f"w_{name}" if name else "w", s, own) for name, s in weights),
@@ -170,9 +197,9 @@ def derivative(f: Function, *names: str) -> Derivative:
         names: of inputs of f; all of them if none is given.
 
     Returns:
-        A function of the inputs of f. It returns a Jacobian for each name, a single one by itself: shape (…, *output,
-        *input), so (…, n, nv) for a result of shape (n,) and a configuration, and (…, nv) for a number. If f returns a
-        tuple or a dictionary, so does each.
+        A function of the inputs of f. It returns a Jacobian for each name, a single one by itself. Its axes are those
+        of the batch, of the result, and of the input: (…, n, nv) for a result of shape (n,) and a configuration,
+        (…, nv) for a number. If f returns a tuple or a dictionary, so does each.
 
     >>> import featherweight as fw
     >>> f = fw.function(lambda x, p: p[0] * x * x, inputs={"x": 2, "p": 1})

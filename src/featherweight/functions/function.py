@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,16 @@ import numpy as np
 from featherweight.cached import cached_property
 from featherweight.compiler import Graph, Node, compiling, explained, interpreting, traced_array
 from featherweight.differentiation import Program, replayed
-from featherweight.functions.configuration import Input, inputs_of
+from featherweight.functions.configuration import Configuration, Input, inputs_of
 from featherweight.functions.native import Native, Returned, one
+from featherweight.model import Model
 
 
 class Function(Native):
     """A compiled function: see `function`. It is pickled as its Python function is, without what was compiled."""
 
-    def __init__(self, function: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
+    def __init__(self, function: Callable[..., Any], inputs: Mapping[str, Any], outputs: Any = None) -> None:
+        self.outputs = outputs
         self.function, self.inputs, self.given = function, inputs_of(inputs), dict(inputs)
         self.name = getattr(function, "__name__", type(function).__name__)
 
@@ -25,7 +28,7 @@ class Function(Native):
         return f"<featherweight function {self.name}({', '.join(x.name for x in self.inputs)})>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Function, (self.function, self.given)
+        return Function, (self.function, self.given, self.outputs)
 
     @property
     def program(self) -> Program:
@@ -50,6 +53,7 @@ class Function(Native):
                     at += x.size
                 result = self._called(arrays)
             flat, returned = _taken_apart(self.name, result)
+            returned = replace(returned, models=_models(self.name, self.outputs, returned))
             return Program.of(graph, leaves, flat), returned
 
     def _called(self, arrays: list[Any]) -> Any:
@@ -92,7 +96,7 @@ class Function(Native):
         return self.returned.build(results)
 
 
-def function(python_function: Callable[..., Any], inputs: Mapping[str, Any]) -> Function:
+def function(python_function: Callable[..., Any], inputs: Mapping[str, Any], outputs: Any = None) -> Function:
     """A function of arrays, compiled to native code: `f = fw.function(python_function, inputs={"q": …, "p": 3})`.
 
     The Python function is run once, on symbols, when something of it is first needed: arithmetic, NumPy's functions of
@@ -106,6 +110,8 @@ def function(python_function: Callable[..., Any], inputs: Mapping[str, Any]) -> 
             first.
         inputs: for each its size: a number of entries n for shape (n,), a shape such as () or (2, 3), or
             `fw.configuration(model)`.
+        outputs: which results are configurations, `fw.configuration(model)`: they are differentiated along q ⊕ δ, too.
+            For several results a tuple, or a dictionary, with None for those that are plain; None: all are.
 
     Returns:
         The compiled function; `fw.derivative`, `fw.jvp` and `fw.vjp` differentiate it.
@@ -121,7 +127,7 @@ def function(python_function: Callable[..., Any], inputs: Mapping[str, Any]) -> 
     """
     if not callable(python_function):
         raise TypeError(f"function: expected a Python function of arrays, got {type(python_function).__name__}")
-    return Function(python_function, inputs)
+    return Function(python_function, inputs, outputs)
 
 
 def _array(x: Input, leaves: list[Node]) -> Any:
@@ -150,6 +156,25 @@ def _taken_apart(name: str, result: Any) -> tuple[list[Any], Returned]:
         shapes.append(array.shape)
         flat += [_number(name, x) for x in array.ravel()]
     return flat, Returned(tuple(shapes), build, names, build is one)
+
+
+def _models(name: str, outputs: Any, returned: Returned) -> tuple[Model | None, ...]:
+    """The models of results that are configurations."""
+    if outputs is None:
+        return (None,) * len(returned.shapes)
+    given = dict(zip(returned.names, outputs, strict=False)) if isinstance(outputs, (tuple, list)) else outputs
+    given = {str(k): x for k, x in given.items()} if isinstance(given, Mapping) else {"": given}
+    for key, own in given.items():
+        if not isinstance(own, (Configuration, type(None))):
+            raise TypeError(f"outputs: expected fw.configuration(model) or None, got {own!r}")
+        if key not in returned.names:
+            names = ", ".join(map(repr, returned.names)) if returned.names != ("",) else "a single array"
+            raise TypeError(f"outputs: {name} returns {names}; there is no {key!r}")
+    models = [own.model if (own := given.get(key)) is not None else None for key in returned.names]
+    for model, shape in zip(models, returned.shapes, strict=True):
+        if model is not None and shape != (model.nq,):
+            raise TypeError(f"outputs: {name}: expected a configuration of shape ({model.nq},), got shape {shape}")
+    return tuple(models)
 
 
 def _number(name: str, x: Any) -> Any:

@@ -14,6 +14,7 @@ from featherweight.cached import cached_property
 from featherweight.compiler import Graph, Kernel, Node, compiling, interpreting, traced_array
 from featherweight.differentiation import replayed, traced
 from featherweight.functions.configuration import Input
+from featherweight.model import Model
 
 Shape = tuple[int, ...]
 SINGULAR = (
@@ -30,10 +31,21 @@ class Returned:
     build: Callable[[Sequence[Any]], Any]
     names: tuple[str, ...] = ("",)
     alone: bool = False  # a single array, by itself
+    models: tuple[Model | None, ...] = ()  # of those that are configurations
 
     @property
-    def sizes(self) -> list[int]:
-        return [prod(shape) for shape in self.shapes]
+    def directions(self) -> tuple[Shape, ...]:
+        """Shapes of what changes: nv directions of a configuration."""
+        models = self.models or (None,) * len(self.shapes)
+        return tuple(shape if model is None else (model.nv,) for shape, model in zip(self.shapes, models, strict=True))
+
+    def parts(self, flat: Sequence[Any], shapes: Sequence[Shape]) -> list[tuple[Model | None, list[Any]]]:
+        """Numbers of each array of these shapes, with the model of a configuration."""
+        parts, at = [], 0
+        for model, shape in zip(self.models or (None,) * len(shapes), shapes, strict=True):
+            parts.append((model, list(flat[at : at + prod(shape)])))
+            at += prod(shape)
+        return parts
 
 
 def one(parts: Sequence[Any]) -> Any:
@@ -127,11 +139,7 @@ class Native:
         return replayed(traced(self.write, values, [True] * len(values)), values)
 
     def _parts(self, flat: list[Any]) -> list[list[Any]]:
-        parts, at = [], 0
-        for n in self.returned.sizes:
-            parts.append(flat[at : at + n])
-            at += n
-        return parts
+        return [part for _, part in self.returned.parts(flat, self.returned.shapes)]
 
     def _inside(self, values: list[Any]) -> Any:
         """Inside another traced function: for one state."""
