@@ -1,6 +1,7 @@
-"""Robots in motion: the Mini Cheetah trots, a thousand different ones do, a humanoid balances, ragdolls fall.
+"""Robots in motion: quadrupeds trot, a thousand different ones do, a humanoid balances, ragdolls fall.
 
-Figures in benchmarks/results/, the forces of a trot on both contact models in docs/pictures/trot.svg.
+Figures in benchmarks/results/, the forces of a trot on both contact models in docs/pictures/trot.svg, robots of files
+that trot in docs/pictures/trot-files.png.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import quadrupeds
 
 import featherweight as fw
 from featherweight.compiler.native.target import host
@@ -203,12 +205,14 @@ def picture(runs: dict[str, Any]) -> str:
 def main() -> None:
     figures, runs = trots()
     (ROOT / "docs/pictures/trot.svg").write_text(picture(runs))
+    quadrupeds.picture().save(ROOT / "docs/pictures/trot-files.png", optimize=True)
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     here = {"cpu": host().cpu, "lanes": host().width, "threads": fw.thread_count(), "python": platform.python_version()}
     here["load"] = os.getloadavg()[0]  # times are worth something below 1
     results: dict[str, Any] = {"date": date, "machine": here}
     results["trot"] = {**figures, **pushes()}
     results["randomised"] = {f"dry friction {f:g} N m": randomised(f) for f in (0.2, 0.0)}
+    results["quadrupeds of files"] = quadrupeds.figures()
     results["balance"], results["ragdoll"] = balance(), ragdolls()
     path = ROOT / "benchmarks/results" / f"{date[:10]}-motion.json"
     path.write_text(json.dumps(results, indent=1) + "\n")

@@ -10,23 +10,24 @@ Scenes of one name share their robot, and with it what was compiled: another vel
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import acos, atan2, cos, sin
 from typing import Any
 
 import numpy as np
 
 from featherweight import control, robots
 from featherweight.contact import Box, ContactModel, Heightfield, Impulse, Plane, SpringDamper, Surface
-from featherweight.dynamics import forward_kinematics
+from featherweight.control.checks import checked_base
+from featherweight.control.crouch import crouched_legs
+from featherweight.control.limbs import four_legs
+from featherweight.dynamics import forward_kinematics, frame_pose
 from featherweight.dynamics.contact_places import contact_places
 from featherweight.errors import no_such
 from featherweight.model import Model, Placement
 from featherweight.simulation import Compiled
 from featherweight.simulation.actuators import Actuators, EffortLimits
 
-THIGH, SHANK = 0.209, 0.195  # of the Mini Cheetah [m]
 _mini_cheetah, _humanoid = functools.cache(robots.mini_cheetah), functools.cache(robots.humanoid)  # frozen: shared
 
 
@@ -49,37 +50,57 @@ class Scene:
         return {"dt": self.dt, "contact": self.contact, "control": self.control, "actuators": self.actuators}
 
 
-def crouched(model: Model, height: float = 0.28) -> np.ndarray:
-    """The Mini Cheetah with its hips at that height [m] above its feet, which are on the ground z = 0."""
-    if model.nq != 19 or "FR_knee" not in model.joint_names:
-        raise ValueError(f"model: expected the Mini Cheetah, got {model.name!r} with {model.nq} coordinates")
-    if not 0.05 < height < THIGH + SHANK:
-        raise ValueError(f"height: expected from 0.05 to less than {THIGH + SHANK:g} m, got {height!r}")
-    knee = acos((height**2 - THIGH**2 - SHANK**2) / (2 * THIGH * SHANK))
-    hip = -atan2(SHANK * sin(knee), THIGH + SHANK * cos(knee))
-    q = model.neutral()
-    q[2], q[7:] = height, np.tile([0.0, hip, knee], 4)
+def crouched(
+    model: Model, height: float | None = None, *, feet: Sequence[str] | None = None, knees: str | None = None
+) -> np.ndarray:
+    """A quadruped on bent legs, its feet on the ground z = 0 below its hips.
+
+    Legs have three joints: ab/adduction, which stays at 0, hip and knee, hinges across the body.
+
+    Args:
+        model: the Mini Cheetah, or a robot of a file, loaded with base="free" and contact points at its feet.
+        height: of the hips above the feet [m]; None: 0.7 of the legs' length, or up to 0.85 of it where a knee's motor
+            could not hold the robot's weight.
+        feet: names of contact points or links; None: of each leg the point furthest from its knee.
+        knees: "backward" or "forward" of hips and feet; None: for each leg what is within the limits of its joints and
+            nearer to q = 0, backward if both are.
+    """
+    limbs = four_legs("crouched", checked_base("crouched", model), feet)
+    q, above = crouched_legs("crouched", model, limbs, height, knees)
+    ends = {model.frame(limb.frame).body for limb in limbs}
+    places = contact_places(model, forward_kinematics(model, q))
+    soles = [z - p.radius for z, p in zip(places[:, 2], model.contact_points, strict=True) if p.body in ends]
+    q[2] = above + (min(frame_pose(model, q, limb.frame).position[2] for limb in limbs) - min(soles))
     return q
 
 
 def trot(
-    *, velocity: Any = (0.0, 0.0, 0.0), contact: str = "impulse", ground: Surface | None = None, friction: float = 0.8
+    model: Model | None = None,
+    *,
+    velocity: Any = (0.0, 0.0, 0.0),
+    contact: str = "impulse",
+    ground: Surface | None = None,
+    friction: float = 0.8,
+    height: float | None = None,
+    feet: Sequence[str] | None = None,
 ) -> Scene:
-    """The Mini Cheetah trots in place, or with a velocity: forward, sideways [m/s], turning [rad/s].
+    """A quadruped trots in place, or with a velocity: forward, sideways [m/s], turning [rad/s].
 
-    `contact`: "impulse", in steps of 1 ms, or "spring", in steps of 0.25 ms. `ground`: a surface; None: the plane.
-    `friction` is the ground's; the controller keeps to that or to 0.6, whichever is less.
+    `model`: a robot of a file, with a free base and contact points at its feet; None: the Mini Cheetah. It begins
+    `crouched` with its hips at this height [m], on these feet. `contact`: "impulse", in steps of 1 ms, or "spring", in
+    steps of 0.25 ms. `ground`: a surface; None: the plane. `friction` is the ground's; the controller keeps to that or
+    to 0.6, whichever is less.
     """
     if contact not in ("impulse", "spring"):
         raise ValueError(f'contact: expected "impulse" or "spring", got {contact!r}')
-    model = _mini_cheetah()
-    q = crouched(model)
+    model = _mini_cheetah() if model is None else model
+    q = crouched(model, height, feet=feet)
     surface = Plane() if ground is None else ground
     kind: Any = Impulse if contact == "impulse" else SpringDamper
     return Scene(
         model, q, np.zeros(model.nv), 10.0, 1e-3 if contact == "impulse" else 2.5e-4,
         kind(ground=surface, friction=friction),
-        control.trot(model, q, velocity=velocity, friction=min(friction, 0.6)), EffortLimits(),
+        control.trot(model, q, velocity=velocity, friction=min(friction, 0.6), feet=feet), EffortLimits(),
     )  # fmt: skip
 
 

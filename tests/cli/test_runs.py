@@ -49,6 +49,22 @@ def test_simulate_with_a_controller_by_name(robot: str, name: str) -> None:
     assert json.loads(result.stdout)["status"] == "OK"
 
 
+def test_a_quadruped_of_a_file_trots() -> None:
+    """It begins on bent legs, on the feet that are named."""
+    pytest.importorskip("pinocchio")  # brings example-robot-data
+    options = ("example-robot-data:go2", "--feet", "FL_foot,FR_foot,RL_foot, RR_foot", "--controller", "trot")
+    result = call("simulate", *options, "--duration", 0.05, "--json")
+    assert result.returncode == 0, result.stderr
+    facts = json.loads(result.stdout)
+    assert facts["status"] == "OK"
+    assert facts["contact_points_used"] == 4
+    assert facts["deepest"] < 1e-3
+    assert facts["effort_used"] < 0.5
+    refused = call("simulate", "mini_cheetah", "--feet", "FR_foot")
+    assert refused.returncode == 2
+    assert "--feet: expected a robot of a file" in " ".join(refused.stderr.split())
+
+
 def test_simulate_with_a_controller_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def push(t, q, v):\n    return 0 * v + 2.5\n")
     result = call("simulate", "pendulum", "--duration", 0.1, "--controller", f"{tmp_path / 'mine.py'}:push", "--json")

@@ -93,13 +93,17 @@ def can_be_written(option: str, path: Path | None, endings: Collection[str]) -> 
         raise PermissionError(EACCES, "it may not be written there", str(path))
 
 
-def model_named(name: str, base: str, policy: str = "warn", roots: list[Path] | None = None) -> Model:
-    """A built-in model or one from a file."""
+def model_named(
+    name: str, base: str, policy: str = "warn", roots: list[Path] | None = None, feet: str | None = None
+) -> Model:
+    """A built-in model or one from a file; feet: links with contact points, "A,B,…"."""
     if base not in BASES:
         raise fail(f"--base: expected {' or '.join(BASES)}, got {base!r}")
     if policy not in POLICIES:
         raise fail(f"--policy: expected {', '.join(POLICIES)}, got {policy!r}")
     if name in BUILT_IN and not Path(name).exists():
+        if feet is not None:
+            raise fail(f"--feet: expected a robot of a file; {name!r} is built in, with contact points of its own")
         return BUILT_IN[name]()
     if not Path(name).exists() and not is_name(name):
         raise fail(f"there is no file {name!r} and no built-in model of that name ({', '.join(BUILT_IN)})")
@@ -107,7 +111,8 @@ def model_named(name: str, base: str, policy: str = "warn", roots: list[Path] | 
         raise fail(f"{name!r} is a trajectory, expected a robot; `featherweight view {name}` shows it")
     with told_in_one_line(fw.ModelError), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = fw.load(name, base=base, policy=policy, roots=roots or ())
+        contact = True if feet is None else [foot.strip() for foot in feet.split(",")]
+        model = fw.load(name, base=base, policy=policy, roots=roots or (), contact=contact)
     for warning in caught:
         err.print(f"[yellow]{escape(str(warning.message))}[/]", soft_wrap=True, highlight=False)
     return model

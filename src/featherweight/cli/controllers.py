@@ -75,6 +75,7 @@ def hold(model: Model, q: np.ndarray) -> Control:
 
 
 USUAL = {"humanoid": "balance"}  # what a built-in robot on the ground does, if not `hold`
+CROUCHING = ("stand", "trot")  # controllers of quadrupeds, which begin on bent legs
 CONTROLLERS: dict[str, Callable[..., Control]] = {"none": none, "hold": hold, **OF_ROBOTS}
 
 

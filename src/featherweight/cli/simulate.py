@@ -27,7 +27,7 @@ from featherweight.cli.app import (
     out,
     told_in_one_line,
 )
-from featherweight.cli.controllers import CONTROLLERS, USUAL, controller_named
+from featherweight.cli.controllers import CONTROLLERS, CROUCHING, USUAL, controller_named
 from featherweight.cli.starts import start
 from featherweight.cli.timing import Timed, timed
 from featherweight.contact import ContactModel
@@ -55,6 +55,7 @@ def simulate(
     controller: Annotated[str, typer.Option(help=CONTROLLER_HELP)] = "auto",
     height: Annotated[float, typer.Option(help="of the lowest contact point at the start in metres")] = 0.0,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="JOINT=VALUE", help="a joint at the start")] = None,
+    feet: Annotated[str | None, typer.Option(metavar="LINK,…", help="links of a file that touch the ground")] = None,
     base: Base = "free",
     policy: Policy = "warn",
     root: Roots = None,
@@ -65,14 +66,15 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
-    robot = model_named(model, base, policy, root)
+    robot = model_named(model, base, policy, root, feet)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
         can_be_written("--output", output, RUN)
         can_be_written("--report", report_to, PAGE)
         touching = _contact(contact, friction, robot)
-        q = start(robot, set_ or (), height, () if touching is None else touching.surfaces)
         usual = "none" if touching is None else USUAL.get(robot.name, "hold")
         chosen = usual if controller == "auto" else controller
+        surfaces = () if touching is None else touching.surfaces
+        q = start(robot, set_ or (), height, surfaces, crouching=chosen in CROUCHING)
         step = _step(dt, touching, robot, q)
         run, seconds = _run(
             robot, q, duration=duration, dt=step, control=controller_named(chosen, robot, q), contact=touching,

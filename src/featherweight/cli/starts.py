@@ -23,7 +23,9 @@ POSTURES: dict[str, dict[str, float]] = {  # joints that are not zero, by the na
 }  # fmt: skip
 
 
-def start(model: Model, settings: Sequence[str], height: float, ground: Sequence[Surface]) -> np.ndarray:
+def start(
+    model: Model, settings: Sequence[str], height: float, ground: Sequence[Surface], *, crouching: bool = False
+) -> np.ndarray:
     """A configuration to begin with.
 
     Args:
@@ -31,10 +33,12 @@ def start(model: Model, settings: Sequence[str], height: float, ground: Sequence
         settings: "JOINT=VALUE" for joints with one coordinate; also of the base, "JOINT.x=VALUE".
         height: of the lowest contact point above the ground's plane [m], for a robot that floats.
         ground: the surfaces.
+        crouching: a quadruped without a posture of its own begins on bent legs, if no joints are set.
     """
     if not np.isfinite(height):
         raise ValueError(f"--height: expected a number of metres, got {height:g}")
-    q = model.neutral()
+    crouches = crouching and not settings and model.name not in POSTURES
+    q = fw.scenes.crouched(model) if crouches else model.neutral()
     for name, value in POSTURES.get(model.name, {}).items():
         q[model.joint(name).q] = value
     for setting in settings:

@@ -10,6 +10,8 @@ from featherweight.control.whole_body import BASE, Limb
 from featherweight.dynamics import mass_matrix
 from featherweight.model import Model
 
+QUADRUPED_JOINTS = 3  # of a leg
+
 
 def path_dofs(model: Model, body: int) -> tuple[int, ...]:
     """Degrees of freedom between the base and a body, from the base outward."""
@@ -22,18 +24,49 @@ def path_dofs(model: Model, body: int) -> tuple[int, ...]:
 
 
 def feet_of(what: str, model: Model, feet: Sequence[str] | None, joints: int) -> tuple[str, ...]:
-    """Frames of contact points that end a leg of so many joints: those given, or all that are alone on a last body."""
+    """Frames of the feet at the ends of legs of so many joints: those given, contact points or links, or of each last
+    body the contact point that reaches furthest from its joint."""
     if feet is not None:
-        for name in feet:
-            if name not in {point.name for point in model.contact_points}:
-                raise ValueError(
-                    f"{what}: {model.name!r} has no contact point {name!r} for a foot; it has "
-                    f"{', '.join(p.name for p in model.contact_points) or 'none'}"
-                )
-        return tuple(map(model.contact_frame, feet))
-    last = [p for p in model.contact_points if not model.children(p.body) and len(path_dofs(model, p.body)) == joints]
-    alone = [model.contact_frame(p.name) for p in last if sum(p.body == other.body for other in last) == 1]
-    return tuple(alone)
+        return tuple(_foot_named(what, model, name) for name in feet)
+    ends = [body for body in range(1, len(model.parent)) if len(path_dofs(model, body)) == joints]
+    found = []
+    for body in ends:
+        own = [point for point in model.contact_points if point.body == body]
+        if own and not model.children(body):
+            furthest = max(own, key=lambda point: float(np.linalg.norm(point.position)) + point.radius)
+            found.append(model.contact_frame(furthest.name))
+    return tuple(found)
+
+
+def _foot_named(what: str, model: Model, name: str) -> str:
+    """The frame of a contact point, or of a link or frame on a body that has contact points."""
+    if name in {point.name for point in model.contact_points}:
+        return model.contact_frame(name)
+    if name not in model.frames:
+        raise ValueError(
+            f"{what}: {model.name!r} has no contact point {name!r} for a foot; it has "
+            f"{', '.join(p.name for p in model.contact_points) or 'none'}"
+        )
+    if model.frame(name).body not in {point.body for point in model.contact_points}:
+        raise ValueError(
+            f"{what}: the foot {name!r} of {model.name!r} has no contact points; load the robot with "
+            f"contact=({name!r}, …), or add some"
+        )
+    return name
+
+
+def four_legs(what: str, model: Model, feet: Sequence[str] | None) -> tuple[Limb, ...]:
+    """The legs of a quadruped, three joints each, or an error that says what it lacks."""
+    names = feet_of(what, model, feet, QUADRUPED_JOINTS)
+    if len(names) != 4:
+        raise ValueError(
+            f"{what}: expected four feet at the ends of legs with {QUADRUPED_JOINTS} joints, found "
+            f"{', '.join(names) or 'none'} in {model.name!r}; name contact points with feet=(…). Feet that are meshes "
+            "get some by load(…, contact=(…)) with the names of their links, on the command line by --feet"
+        )
+    limbs = tuple(leg(what, model, name, QUADRUPED_JOINTS, (name,)) for name in names)
+    check_separate(what, limbs)
+    return limbs
 
 
 def leg(what: str, model: Model, frame: str, joints: int, points: Sequence[str]) -> Limb:
