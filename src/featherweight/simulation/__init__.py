@@ -1,7 +1,7 @@
 """Simulation: whole rollouts in native code."""
 
 from featherweight.simulation.control import Compiled, compiled
-from featherweight.simulation.linearize import linearize
+from featherweight.simulation.linearization import linearize
 from featherweight.simulation.running import rollout, simulate
 from featherweight.simulation.status import Status
 from featherweight.simulation.stepper import Stepper

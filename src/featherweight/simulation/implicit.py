@@ -1,15 +1,12 @@
 """Derivatives of a step by the implicit function theorem, on the sides of the laws that were taken.
 
-With K = ∂balance/∂a, the mass matrix, and b, l short for balance and laws,
+With K = ∂balance/∂a, the mass matrix, b and l short for balance and laws, and J the rows of the constraints, ∂b/∂λ is
+-Jᵀ / h and ∂w/∂a is h J. So with Z = K⁻¹ Jᵀ, the Delassus matrix G = J Z and S = l_λ + l_w G
 
-    K δa + b_λ δλ + b_x δx = 0,    l_a δa + l_λ δλ + l_x δx = 0,
+    δw = w_x δx + J δv⁺,    S δλ = -l_w (w_x - h Zᵀ b_x) δx - l_x δx,
+    δa = -K⁻¹ b_x δx + Z δλ / h.
 
-so that with S = l_λ - l_a K⁻¹ b_λ and Y = K⁻¹ b_λ S⁻¹
-
-    δa = -(K⁻¹ + Y l_a K⁻¹) b_x δx + Y l_x δx.
-
-S is the Delassus matrix J M⁻¹ Jᵀ where contacts stick; a row of the unit matrix where one is open; and not symmetric
-where one slides.
+S is G where contacts stick; a row of the unit matrix where one is open; and not symmetric where one slides.
 """
 
 from __future__ import annotations
@@ -23,10 +20,12 @@ from featherweight.algorithms.factorization import LTDL
 from featherweight.algorithms.linear import is_zero
 from featherweight.cached import cached_property
 from featherweight.differentiation import Tangents
+from featherweight.functions.configuration import Input, velocities
 from featherweight.simulation.step_program import (
     ACCELERATION,
     ANSWERS,
     ENDS,
+    ERRORS,
     IMPULSES,
     Q_END,
     V_END,
@@ -88,9 +87,9 @@ class ImplicitStep:
         elif self.m:
             at.values[IMPULSES] = list(found)
         if program.yielding:
-            columns = _columns(self.b_impulses, self.m)
-            pushes = [[-x / self.per_h for x in columns[row]] for row in program.yielding]
-            at.values[ANSWERS] = [y for push in pushes for y in self.factors.solve(push)]
+            at.values[ANSWERS] = [y for row in program.yielding for y in self.Z[row]]
+        if self.m:
+            (at.values[ERRORS],) = at.run("errors")
 
     @cached_property
     def factors(self) -> LTDL:
@@ -103,18 +102,11 @@ class ImplicitStep:
         )
 
     @cached_property
-    def b_impulses(self) -> SparseRows:
-        """∂balance/∂λ."""
-        (found,) = self.at.pushed(["balance"], {IMPULSES: [{k: 1.0} for k in range(self.m)]})
-        return [dict(row) for row in found]
-
-    @cached_property
-    def l_unknown(self) -> tuple[SparseRows, SparseRows]:
-        """∂laws/∂a and ∂laws/∂λ."""
-        n, seeds = self.n, [{k: 1.0} for k in range(self.n + self.m)]
-        (found,) = self.at.pushed(["laws"], {ACCELERATION: seeds[:n], IMPULSES: seeds[n:]})
-        of_a = [{k: x for k, x in row.items() if k < n} for row in found]
-        return of_a, [{k - n: x for k, x in row.items() if k >= n} for row in found]
+    def J(self) -> SparseRows:
+        """What a unit impulse of each row pushes: ∂balance/∂λ is -Jᵀ / h."""
+        (found,) = self.at.pushed(["balance"], {IMPULSES: [{k: -1.0} for k in range(self.m)]})
+        h = 1.0 / self.per_h
+        return [{d: row[k] * h for d, row in enumerate(found) if k in row} for k in range(self.m)]
 
     @cached_property
     def inverse(self) -> Rows:
@@ -122,92 +114,111 @@ class ImplicitStep:
         return self.factors.inverse(self.mark)
 
     @cached_property
-    def answers(self) -> Rows:
-        """K⁻¹ b_λ, by rows."""
-        columns = _columns(self.b_impulses, self.m)
-        solved = []
-        for column in columns:
+    def Z(self) -> Rows:
+        """K⁻¹ Jᵀ, by columns."""
+        Z = []
+        for row in self.J:
             self.mark()
-            solved.append(self.factors.solve(column))
-        return [[column[i] for column in solved] for i in range(self.n)]
+            Z.append([_dot(row, own) for own in self.inverse])
+        return Z
+
+    @cached_property
+    def laws(self) -> tuple[SparseRows, SparseRows]:
+        """∂laws/∂w and ∂laws/∂λ."""
+        m, seeds = self.m, [{k: 1.0} for k in range(2 * self.m)]
+        (found,) = self.at.pushed(["laws"], {ERRORS: seeds[:m], IMPULSES: seeds[m:]})
+        of_w = [{k: x for k, x in row.items() if k < m} for row in found]
+        return of_w, [{k - m: x for k, x in row.items() if k >= m} for row in found]
 
     @cached_property
     def S(self) -> LU:
-        """The factors of l_λ - l_a K⁻¹ b_λ."""
-        of_a, of_impulses = self.l_unknown
-        S: Rows = []
-        for own, row in zip(of_impulses, of_a, strict=True):
+        """The factors of l_λ + l_w G."""
+        m, (of_w, of_impulses) = self.m, self.laws
+        G: Rows = [[0.0] * m for _ in range(m)]
+        for i, row in enumerate(self.J):
             self.mark()
-            S.append([own.get(k, 0.0) for k in range(self.m)])
-            for d, x in row.items():
-                S[-1] = [_plus(s, -(x * y)) for s, y in zip(S[-1], self.answers[d], strict=True)]
+            for j in range(i + 1):
+                G[i][j] = G[j][i] = _dot(row, self.Z[j])
+        S: Rows = []
+        for own, gains in zip(of_impulses, of_w, strict=True):
+            self.mark()
+            S.append([own.get(k, 0.0) for k in range(m)])
+            for k, gain in gains.items():
+                S[-1] = [_plus(s, gain * g) for s, g in zip(S[-1], G[k], strict=True)]
         return eliminated(S, self.mark)
 
     # ---- forwards
 
-    def accelerations(self, tangents: Mapping[str, Sequence[Tangents]]) -> list[dict[int, Any]]:
+    def accelerations(self, tangents: Mapping[str, Sequence[Tangents]]) -> SparseRows:
         """Tangents of a from those of what the step depends on."""
         (b,) = self.at.pushed(["balance"], dict(tangents))
-        l = self.at.pushed(["laws"], dict(tangents))[0] if self.m else []
-        directions = sorted({d for row in (*b, *l) for d in row})
-        C, Y = self._gains()
-        found: list[dict[int, Any]] = []
-        for i in range(self.n):
-            self.mark()
-            row: dict[int, Any] = {}
-            for gains, tangent in ((C[i], b), (Y[i] if self.m else [], l)):
-                for gain, own in zip(gains, tangent, strict=True):
-                    for d, x in own.items():
-                        row[d] = row.get(d, 0.0) + gain * x
-            found.append({d: row[d] for d in directions if d in row})
-        return found
+        if not self.m:
+            return self._times([{j: -x for j, x in enumerate(row)} for row in self.inverse], b)
+        w, l = self.at.pushed(["errors", "laws"], dict(tangents))
+        inner = [*b, *w, *l]
+        return self._times([{k: x for k, x in enumerate(row) if inner[k]} for row in self._gains()], inner)
 
-    def end_tangents(self, tangents: Mapping[str, Sequence[Tangents]]) -> list[Tangents]:
-        """Tangents of the state after the step from those of what it depends on."""
-        own = dict(tangents)
+    def _gains(self) -> Rows:
+        """What δa is of b_x, w_x and l_x: -K⁻¹ + P Zᵀ, -P / h and -X / h, with X = Z S⁻¹ and P = X l_w."""
+        n, m, of_w = self.n, self.m, self.laws[0]
+        gains: Rows = []
+        for i in range(n):
+            self.mark()
+            X = self.S.solve_transposed([column[i] for column in self.Z])
+            P: list[Any] = [0.0] * m
+            for x, row in zip(X, of_w, strict=True):
+                for k, gain in row.items():
+                    P[k] = _plus(P[k], x * gain)
+            C = [-x for x in self.inverse[i]]
+            for p, column in zip(P, self.Z, strict=True):
+                C = [_plus(c, p * z) for c, z in zip(C, column, strict=True)]
+            gains.append([*C, *(-(p * self.per_h) for p in P), *(-(x * self.per_h) for x in X)])
+        return gains
+
+    def end_tangents(self, along: Mapping[str, Sequence[Tangents]]) -> SparseRows:
+        """Tangents of the state after the step, along its 2 nv directions, from those of what it depends on, along
+        theirs."""
+        model, own = self.program.model, dict(along)
+        nq, q_name, v_name = model.nq, "q", "v"
+        chart = Input("q", (nq,), (self.n,), model)
+        delta: Sequence[Tangents] = own["q"]
+        own["q"] = chart.tangents(self.at.values["q"], delta)
         if self.program.moves_first:
             (free,) = self.at.pushed(["free"], own)
             if not self.m:
-                return free
-            nq = self.program.model.nq
+                return [*velocities(model, self.after[0], free[:nq]), *free[nq:]]
             own |= {Q_END: free[:nq], V_END: free[nq:]}
-        own[ACCELERATION] = self.accelerations(own)
-        (end,) = self.at.pushed(["end"], own)
-        return end
+            q_name, v_name = Q_END, V_END
+            delta = velocities(model, self.at.values[Q_END], free[:nq])
+        a = self.accelerations(own)
 
-    def _gains(self) -> tuple[Rows, Rows]:
-        """-(K⁻¹ + Y l_a K⁻¹) and Y."""
-        K_inverse, n = self.inverse, self.n
-        if not self.m:
-            return [[-x for x in row] for row in K_inverse], []
-        of_a, _ = self.l_unknown
-        Y: Rows = []
-        for own in self.answers:
+        # joint by joint: how the end depends on (δq, v, a), and that times their tangents
+        n, seeds = self.n, [{k: 1.0} for k in range(3 * self.n)]
+        q = self.at.values[q_name]
+        local = {q_name: chart.tangents(q, seeds[:n]), v_name: seeds[n : 2 * n], ACCELERATION: seeds[2 * n :]}
+        (end,) = self.at.pushed(["end"], local)
+        inner = [*delta, *own[v_name], *a]
+        return self._times([*velocities(model, self.after[0], end[:nq]), *end[nq:]], inner)
+
+    def _times(self, rows: Sequence[Tangents], inner: Sequence[Tangents]) -> SparseRows:
+        """A product of sparse matrices."""
+        found = []
+        for row in rows:
             self.mark()
-            Y.append(self.S.solve_transposed(own))
-        W: Rows = []  # l_a K⁻¹
-        for row in of_a:
-            self.mark()
-            W.append([_dot(row, K_inverse, j) for j in range(n)])
-        C: Rows = []
-        for i in range(n):
-            self.mark()
-            C.append([-x for x in K_inverse[i]])
-            for y, w in zip(Y[i], W, strict=True):
-                C[i] = [_plus(c, -(y * x)) for c, x in zip(C[i], w, strict=True)]
-        return C, Y
+            total: dict[int, Any] = {}
+            for k, gain in row.items():
+                for d, x in inner[k].items():
+                    total[d] = _plus(total.get(d, 0.0), gain * x)
+            found.append(total)
+        return found
 
 
-def _dot(row: Mapping[int, Any], columns: Rows, j: int) -> Any:
+def _dot(row: Mapping[int, Any], x: Sequence[Any]) -> Any:
     total: Any = 0.0
-    for k, x in row.items():
-        total = total + x * columns[k][j]
+    for k, entry in row.items():
+        total = _plus(total, entry * x[k])
     return total
 
 
 def _plus(x: Any, y: Any) -> Any:
     return x if is_zero(y) else y if is_zero(x) else x + y
-
-
-def _columns(rows: Sequence[Mapping[int, Any]], m: int) -> Rows:
-    return [[row.get(k, 0.0) for row in rows] for k in range(m)]

@@ -2,16 +2,17 @@
 
 How the impulses λ were found does not matter: with the acceleration a they solve
 
-    balance(x, a, λ) = 0    the equation of motion,    laws(x, a, λ) = 0    one equation for each row of a constraint,
+    balance(x, a, λ) = 0    the equation of motion,    laws(x, w, λ) = 0    one equation for each row of a constraint,
 
-in which each law has the side that was taken. x is all that a step depends on. From there derivatives follow by the
-implicit function theorem (`implicit.py`), forwards and backwards.
+in which each law has the side that was taken; w = errors(x, a) is the velocity of each row less the wanted one. x is all
+that a step depends on. From there derivatives follow by the implicit function theorem (`implicit.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from math import prod
 from typing import Any
@@ -32,10 +33,10 @@ from featherweight.simulation.step import carry_of, constants_of, one_step, sett
 from featherweight.spatial import Motion
 
 # unknowns of the equations and what they are given: inputs of the trace beside those of a step
-ACCELERATION, IMPULSES, ENDS, ANSWERS = "acceleration", "impulses", "ends", "answers"
+ACCELERATION, IMPULSES, ERRORS, ENDS, ANSWERS = "acceleration", "impulses", "errors", "ends", "answers"
 Q_END, V_END = "q at the end", "v at the end"
 
-UNKNOWN = (ACCELERATION, IMPULSES, ENDS, ANSWERS, Q_END, V_END)
+UNKNOWN = (ACCELERATION, IMPULSES, ERRORS, ENDS, ANSWERS, Q_END, V_END)
 
 Named = dict[str, list[Any]]
 
@@ -74,7 +75,7 @@ class StepProgram:
         graph = Graph()
         n, m = self.model.nv, self.rows
         sizes = {a.name: prod(a.shape) for a in self.arguments}
-        sizes |= {ACCELERATION: n, IMPULSES: m, ENDS: m, ANSWERS: 0, Q_END: self.model.nq, V_END: n}
+        sizes |= {ACCELERATION: n, IMPULSES: m, ERRORS: m, ENDS: m, ANSWERS: 0, Q_END: self.model.nq, V_END: n}
         inputs, at = {}, 0
         for name, size in sizes.items():
             inputs[name] = [graph.input(0, at + k) for k in range(size)]
@@ -190,17 +191,22 @@ class _Writer:
         blocks = [block for constraint in parts.constraints for block in blocks_at(situation, constraint)]
         laws = _Laws(equation, situation, self.x)
         held = bool(blocks) and prescribed_joints(blocks)
-        pushes: list[Push] = [push for block in blocks for push in block.pushes()]
-        if held:
-            pushes = [Push(joints=dict.fromkeys(push.joints, 1.0)) for push in pushes]
-            rows = [laws.held(*each) for each in zip(blocks, pushes, impulses, self.x[ENDS], strict=True)]
-        else:
-            rest, warm = iter(impulses), iter(before)
-            rows = []
-            for block in blocks:
-                self.tree.mark()
-                own = [next(rest) for _ in range(block.law.size)]
-                rows += laws.of(len(rows), block, own, [next(warm) for _ in own])
+        rest, warm, w = iter(impulses), iter(before), iter(self.x[ERRORS])
+        pushes: list[Push] = []
+        rows: list[Any] = []
+        errors: list[Any] = []
+        for block in blocks:
+            self.tree.mark()
+            own = list(block.pushes())
+            if held:
+                own, end = [Push(joints=dict.fromkeys(own[0].joints, 1.0))], self.x[ENDS][len(rows)]
+                errors.append(laws.held(block, own[0], end))
+                rows.append(where(end == 0, next(rest), next(w)))
+            else:
+                errors += laws.errors(block, own)
+                each = [[next(numbers) for _ in own] for numbers in (rest, w, warm)]
+                rows += laws.of(len(rows), block, own, *each)
+            pushes += own
         self.tree.mark()
         moved = situation.moved
         motion = FreeMotion(
@@ -210,7 +216,7 @@ class _Writer:
         q, v = parts.integrator.finish(situation.start.tree, motion, velocity, self.h)
         M = algorithms.mass_matrix(tree, equation.q)
         return {
-            "balance": equation.residual(a, pushes, impulses), "laws": rows, "end": [*q, *v],
+            "balance": equation.residual(a, pushes, impulses), "errors": errors, "laws": rows, "end": [*q, *v],
             "mass": [M[i][j] for i in range(tree.nv) for j in range(i + 1)],
             "coasting": equation.velocity([0.0] * tree.nv), "per_h": [equation.per_h],
             "yielding": laws.yielding, "held": [held],
@@ -226,20 +232,24 @@ class _Laws:
         self.answers: list[Any] = x[ANSWERS]
         self.yielding: list[int] = []
 
-    def of(self, first: int, block: Block, own: list[Any], before: list[Any]) -> list[Any]:
-        """Those of a block with these impulses, the first of which has this number."""
-        pushes = list(block.pushes())
+    def errors(self, block: Block, pushes: Sequence[Push]) -> list[Any]:
+        """The velocity of each row of a block less the wanted one."""
         w = [rate(push, self._bodies, self.after) for push in pushes]
-        wanted = block.wanted(*(_Later(lambda v=v: self._rates(pushes, v())) for v in (self._start, self._free)))
-        errors = [x - y for x, y in zip(w, wanted, strict=True)]
-        rows = block.law.equations(own, errors, before, lambda k: self._mobility(first + k, pushes[k]))
+        before, free = (_Later(partial(self._rates_at, pushes, v)) for v in (self._start, self._free))
+        return [x - y for x, y in zip(w, block.wanted(before, free), strict=True)]
+
+    def of(
+        self, first: int, block: Block, pushes: Sequence[Push], own: list[Any], w: list[Any], before: list[Any]
+    ) -> list[Any]:
+        """The equations of a block with these impulses, the first of which has this number, and velocity errors."""
+        rows = block.law.equations(own, w, before, lambda k: self._mobility(first + k, pushes[k]))
         return rows if block.acts is True else [where(block.acts, x, l) for x, l in zip(rows, own, strict=True)]
 
-    def held(self, block: Block, push: Push, impulse: Any, end: Any) -> Any:
-        """That of a joint that an active set holds at an end (1 the lower, -1 the upper) or leaves free (0)."""
+    def held(self, block: Block, push: Push, end: Any) -> Any:
+        """The velocity of a joint that an active set holds at an end (1 the lower, -1 the upper), less that there."""
         stop: Any = block.law
         (d,) = push.joints
-        return where(end == 0, impulse, self.after[d] - where(end > 0, stop.low, stop.high))
+        return self.after[d] - where(end > 0, stop.low, stop.high)
 
     def _start(self) -> Sequence[Any]:
         return self.situation.start.v
@@ -251,6 +261,9 @@ class _Laws:
         e = self.equation
         solve = algorithms.coupled_forward_dynamics if e.tree.coupled else algorithms.forward_dynamics
         return e.velocity(solve(e.tree, e.q, e.v, e.forces, e.f_ext)[0])
+
+    def _rates_at(self, pushes: Sequence[Push], v: Callable[[], Sequence[Any]]) -> list[Any]:
+        return self._rates(pushes, v())
 
     def _rates(self, pushes: Sequence[Push], v: Sequence[Any]) -> list[Any]:
         V = self._velocities(v)

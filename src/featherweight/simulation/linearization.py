@@ -11,12 +11,11 @@ from featherweight.cached import cached_property
 from featherweight.compiler import Argument, Graph, Kernel, interpreting
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
-from featherweight.differentiation import Tangents
 from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.dynamics.regularity import need_regular
 from featherweight.forces import ForceElement
-from featherweight.functions.configuration import Input, velocities
+from featherweight.functions.configuration import Input
 from featherweight.functions.native import Native, Returned
 from featherweight.identity import identity
 from featherweight.integrators import Integrator
@@ -27,7 +26,7 @@ from featherweight.simulation.control import Compiled
 from featherweight.simulation.implicit import ImplicitStep
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.problem import seconds, step_options
-from featherweight.simulation.step_program import Named, StepProgram
+from featherweight.simulation.step_program import StepProgram
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -113,24 +112,22 @@ class Found(NamedTuple):
     """Compiled code for what moves a robot, and the numbers that it takes from there."""
 
     code: Linearization
-    numbers: np.ndarray
-    control: Compiled | None
+    defaults: dict[str, Any]  # of all its arguments, in order
     kept: tuple[Any, ...]  # whose ids stay theirs as long as they are here
 
     def arguments(self, q: Any, v: Any, tau: Any, dt: float, f_ext: Any, state: Any, parameters: Any) -> list[Any]:
         """The arguments of the code, in order."""
-        model, control = self.code.model, self.control
-        values: dict[str, Any] = {"q": q, "v": v, "tau": self.code.nothing if tau is None else tau, "dt": dt}
-        values |= {"step": 0.0, "numbers": self.numbers}
+        values: dict[str, Any] = {"q": q, "v": v, "dt": np.array(dt)}
+        if tau is not None:
+            values["tau"] = tau
         if f_ext is not None:
             values["f_ext"] = f_ext
-        if model.parameters or parameters:
+        model = self.code.model
+        if parameters:
             values |= dict(zip(model.parameters, parameter_values(model, parameters), strict=True))
-        if control is not None:
-            values |= {"x": control.state, "p": control.parameters}
         if state is not None:
             values |= self.code.checked_state(state)
-        return [values[x.name] if x.name in values else np.zeros(x.shape) for x in self.code.inputs]
+        return [values.get(name, default) for name, default in self.defaults.items()]
 
 
 def _found(model: Model, wrenches: bool, step_arguments: tuple[Any, ...]) -> Found:
@@ -156,7 +153,7 @@ def _found(model: Model, wrenches: bool, step_arguments: tuple[Any, ...]) -> Fou
             kernels = control.loops.setdefault(model, Kernels())
         tables = tuple(table.tobytes() for table in options.tables)
         code = kernels.once(("linearize", known, tables), lambda: Linearization(model, options))
-    found = Found(code, np.array(options.numbers, dtype=float), control, step_arguments)
+    found = Found(code, code.defaults(options), step_arguments)
     if known.settled and not known.foreign and control is None:
         while len(recent) >= MOST_RECENT:
             recent.pop(next(iter(recent)), None)
@@ -172,12 +169,11 @@ class Linearization(Native):
     def __init__(self, model: Model, options: StepOptions) -> None:
         self.model, self.options = model, options
         self.program = StepProgram(model, options)
-        self.nothing = np.zeros(model.nv)
         n = model.nv
         self.returned = Returned(((model.nq,), (n,), (2 * n, 2 * n), (2 * n, n)), Linearized._make)
 
     @cached_property
-    def inputs(self) -> tuple[Input, ...]:  # type: ignore[override]
+    def inputs(self) -> tuple[Input, ...]:
         n, found = self.model.nv, []
         for a in self.program.arguments:
             shape = (self.model.nb + 1, 6) if a.name == "f_ext" else a.shape
@@ -186,7 +182,7 @@ class Linearization(Native):
         return tuple(found)
 
     @cached_property
-    def kernel(self) -> Kernel:  # type: ignore[override]
+    def kernel(self) -> Kernel:
         known = self.options.identity
         tables = [table.tobytes().hex() for table in self.options.tables]
         whole = identity("linearize", known.text, tables, self.model)
@@ -194,6 +190,14 @@ class Linearization(Native):
         arguments = [Argument(a.name, x.shape, a.symbols, a.parts) for a, x in each]
         fingerprint = None if known.foreign else whole.everywhere
         return Kernel(self.name, arguments, self.returned.shapes, self._scalars, self._explain, fingerprint=fingerprint)
+
+    def defaults(self, options: StepOptions) -> dict[str, Any]:
+        """Arguments that are not given: numbers of what moves the robot, its declared parameters, zeros."""
+        known = {p.name: np.array(p.default, dtype=float) for p in self.model.parameters.values()}
+        known["numbers"] = np.array(options.numbers, dtype=float)
+        if options.control is not None:
+            known |= {"x": options.control.state, "p": options.control.parameters}
+        return {x.name: known.get(x.name, np.zeros(x.shape)) for x in self.inputs}
 
     def checked_state(self, state: Any) -> dict[str, Any]:
         """What else a step begins with, by names of the code's inputs."""
@@ -224,22 +228,13 @@ class Linearization(Native):
         step = ImplicitStep(self.program, values)
         q, v = step.after
         step.locate(step.velocity, step.found)
-        columns = step.end_tangents(self._seeds(values))
         n = self.model.nv
-        moved = [*velocities(self.model, q, columns[: self.model.nq]), *columns[self.model.nq :]]
+        moved = step.end_tangents(
+            {name: [{k * n + d: 1.0} for d in range(n)] for k, name in enumerate(("q", "v", "tau"))}
+        )
         A = [row.get(d, 0.0) for row in moved for d in range(2 * n)]
         B = [row.get(d, 0.0) for row in moved for d in range(2 * n, 3 * n)]
         return [*q, *v, *A, *B], step.status
-
-    def _seeds(self, values: Named) -> dict[str, list[Tangents]]:
-        """Tangents of q, v and τ along all directions."""
-        n = self.model.nv
-        by_name = {x.name: x for x in self.inputs}
-        names = ("q", "v", "tau")
-        return {
-            name: by_name[name].tangents(values[name], [{k * n + d: 1.0} for d in range(n)])
-            for k, name in enumerate(names)
-        }
 
     def _explain(self, arrays: dict[str, np.ndarray]) -> str:
         for x in self.inputs:
