@@ -59,7 +59,7 @@ def standing(model: fw.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(4)
     q = fw.integrate(model, q, 0.02 * rng.normal(size=model.nv), 1.0)
     places = contact_places(model, fw.forward_kinematics(model, q))
-    q[2] -= max(places[:2, 2]) - RADIUS + 1e-4
+    q[2] -= max(places[:2, 2]) - RADIUS + 2e-3
     return q, 0.02 * rng.normal(size=model.nv), rng.normal(size=model.nv) * 0.5
 
 
@@ -109,7 +109,7 @@ def densely(model: fw.Model, q: Any, v: Any, tau: Any, mu: float, sides: list[st
     n, columns = model.nv, []
     end = _dense_step(model, q, v, tau, mu, sides)
     for k in range(3 * n):
-        size, total = (2e-5, 2e-3, 1.0)[k // n], np.zeros(2 * n)
+        size, total = (3e-4, 5e-3, 5.0)[k // n], np.zeros(2 * n)
         for j, weight in ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60)):
             for sign in (1, -1):
                 d = np.zeros(3 * n)
@@ -185,12 +185,12 @@ def test_contacts_that_stick_slide_are_open_or_do_each_a_thing(what: str, ground
     v[0] += push
     if what == "mixed":
         v[7], v[9] = 3.0, 0.0  # one foot is pulled along
-    _, run = compared(model, q, v, tau, dt=H, contact=Impulse(ground=ground, tolerance=1e-13))
+    found, run = compared(model, q, v, tau, dt=H, contact=Impulse(ground=ground, tolerance=1e-13))
     force, slip = np.linalg.norm(run.contact_force[0], axis=-1), run.contact_slip[0]
     sides = ["open" if f == 0 else "slide" if s > 1e-6 else "stick" for f, s in zip(force, slip, strict=True)]
     assert what in sides if what != "mixed" else sides == ["slide", "stick", "open"]
     dense = densely(model, q, v, tau, ground.friction or 0.8, sides)
-    assert worst(model.nv, fw.linearize(model, q, v, tau, dt=H, contact=Impulse(ground=ground))[2:], dense) <= 1e-10
+    assert worst(model.nv, found[2:], dense) <= 1e-10
 
 
 def test_contact_on_a_ball_with_bounces() -> None:
@@ -256,18 +256,20 @@ def test_free_flight_by_every_integrator() -> None:
         compared(model, q, v, tau, dt=H, integrator=integrator)
 
 
-def test_a_box_on_more_points_than_it_needs() -> None:
-    """Impulses are not unique there, velocities are."""
-    box = fw.Builder("box").add_body("box", joint=Free(), inertia=fw.Inertia.box(2.0, (0.4, 0.3, 0.2)))
-    for x in (-0.2, 0.2):
-        for y in (-0.15, 0.15):
-            box.add_contact_point(f"corner {x} {y}", parent="box", position=(x, y, -0.1))
-    model = box.build()
-    q = model.neutral()
-    q[2] = 0.1 - 1e-4
-    compared(
-        model, q, np.array([0, 0, -0.1, 0, 0, 0]), np.zeros(6), dt=H, contact=Impulse(ground=HIGH, tolerance=1e-13)
-    )
+def test_a_box_on_more_points_than_it_needs_moves_as_on_three() -> None:
+    """Impulses are not unique there; velocities are, as long as all points stick."""
+    found = []
+    for corners in (4, 3):
+        box = fw.Builder("box").add_body("box", joint=Free(), inertia=fw.Inertia.box(2.0, (0.4, 0.3, 0.2)))
+        for k, (x, y) in enumerate([(-0.2, -0.15), (0.2, -0.15), (0.0, 0.15), (0.1, 0.1)][:corners]):
+            box.add_contact_point(f"corner {k}", parent="box", position=(x, y, -0.1))
+        model = box.build()
+        q = model.neutral()
+        q[2] = 0.1 - 1e-4
+        contact = Impulse(ground=HIGH, tolerance=1e-11)
+        found.append(fw.linearize(model, q, [0.0, 0.0, -0.1, 0.0, 0.0, 0.0], dt=H, contact=contact))
+    for four, three in zip(*found, strict=True):
+        assert np.abs(four - three).max() <= 1e-8 * np.abs(three).max() + 1e-10
 
 
 def test_controllers_close_the_loop() -> None:
