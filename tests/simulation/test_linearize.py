@@ -59,7 +59,7 @@ def standing(model: fw.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(4)
     q = fw.integrate(model, q, 0.02 * rng.normal(size=model.nv), 1.0)
     places = contact_places(model, fw.forward_kinematics(model, q))
-    q[2] -= max(places[:2, 2]) - RADIUS + 2e-3
+    q[2] -= max(places[:2, 2]) - RADIUS + 1e-4
     return q, 0.02 * rng.normal(size=model.nv), rng.normal(size=model.nv) * 0.5
 
 
@@ -109,7 +109,7 @@ def densely(model: fw.Model, q: Any, v: Any, tau: Any, mu: float, sides: list[st
     n, columns = model.nv, []
     end = _dense_step(model, q, v, tau, mu, sides)
     for k in range(3 * n):
-        size, total = (3e-4, 5e-3, 5.0)[k // n], np.zeros(2 * n)
+        size, total = (3e-5 if {*sides} > {"open"} else 3e-3, 1e-3, 0.2)[k // n], np.zeros(2 * n)
         for j, weight in ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60)):
             for sign in (1, -1):
                 d = np.zeros(3 * n)

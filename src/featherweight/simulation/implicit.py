@@ -89,7 +89,21 @@ class ImplicitStep:
         if program.yielding:
             at.values[ANSWERS] = [y for row in program.yielding for y in self.Z[row]]
         if self.m:
-            (at.values[ERRORS],) = at.run("errors")
+            self._correct()
+
+    def _correct(self) -> None:
+        """One Newton step on the equations: derivatives are to be those of the solution, not of what a solver leaves."""
+        values = self.at.values
+        (values[ERRORS],) = self.at.run("errors")
+        (left,) = self.at.run("laws")
+        change = self.S.solve([-x for x in left])
+        values[IMPULSES] = [x + dx for x, dx in zip(values[IMPULSES], change, strict=True)]
+        per_h = [x * self.per_h for x in change]
+        for column, x in zip(self.Z, per_h, strict=True):
+            values[ACCELERATION] = [_plus(a, z * x) for a, z in zip(values[ACCELERATION], column, strict=True)]
+        (values[ERRORS],) = self.at.run("errors")
+        for name in ("laws", "S"):  # which depend on them
+            self.__dict__.pop(name)
 
     @cached_property
     def factors(self) -> LTDL:
