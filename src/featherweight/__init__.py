@@ -174,7 +174,7 @@ def __getattr__(name: str) -> _typing.Any:
     if name in ("Status", "Stepper", "Trajectory", "compiled", "linearize", "rollout", "simulate"):
         from featherweight import simulation
 
-        return getattr(simulation, name)
+        return globals().setdefault(name, getattr(simulation, name))  # found at once from now on
     if name in _LATE:
         import importlib
 

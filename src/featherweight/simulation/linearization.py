@@ -102,10 +102,9 @@ def linearize(
            [0. , 1. ]])
     """
     checked_model(model)
-    h = seconds("dt", "time step", dt)
     step_arguments = (control, contact, integrator, actuators, limits, forces, constraints)
     found = _found(model, f_ext is not None, step_arguments)
-    return found.code(*found.arguments(q, v, tau, h, f_ext, state, parameters))
+    return found.code(*found.arguments(q, v, tau, dt, f_ext, state, parameters))
 
 
 class Found(NamedTuple):
@@ -113,27 +112,29 @@ class Found(NamedTuple):
 
     code: Linearization
     defaults: dict[str, Any]  # of all its arguments, in order
+    steps: dict[float, np.ndarray]  # lengths of steps that were asked for, as arrays
     kept: tuple[Any, ...]  # whose ids stay theirs as long as they are here
 
-    def arguments(self, q: Any, v: Any, tau: Any, dt: float, f_ext: Any, state: Any, parameters: Any) -> list[Any]:
+    def arguments(self, q: Any, v: Any, tau: Any, dt: Any, f_ext: Any, state: Any, parameters: Any) -> list[Any]:
         """The arguments of the code, in order."""
-        values: dict[str, Any] = {"q": q, "v": v, "dt": np.array(dt)}
+        if type(dt) is not float or dt not in self.steps:
+            self.steps[seconds("dt", "time step", dt)] = np.array(float(dt))
+        values: dict[str, Any] = {**self.defaults, "q": q, "v": v, "dt": self.steps[float(dt)]}
         if tau is not None:
             values["tau"] = tau
         if f_ext is not None:
             values["f_ext"] = f_ext
-        model = self.code.model
         if parameters:
+            model = self.code.model
             values |= dict(zip(model.parameters, parameter_values(model, parameters), strict=True))
         if state is not None:
             values |= self.code.checked_state(state)
-        return [values.get(name, default) for name, default in self.defaults.items()]
+        return list(values.values())
 
 
 def _found(model: Model, wrenches: bool, step_arguments: tuple[Any, ...]) -> Found:
     """The code for these arguments, made once for a structure; for the very same objects without a further look."""
-    quick = ("linearize", wrenches, *map(id, step_arguments))
-    recent = model.cache.facts.setdefault("linearize", {})
+    recent, quick = model.cache.facts.setdefault("linearize", {}), (wrenches, *map(id, step_arguments))
     if quick in recent:
         return recent[quick]
     control = step_arguments[0]
@@ -153,7 +154,7 @@ def _found(model: Model, wrenches: bool, step_arguments: tuple[Any, ...]) -> Fou
             kernels = control.loops.setdefault(model, Kernels())
         tables = tuple(table.tobytes() for table in options.tables)
         code = kernels.once(("linearize", known, tables), lambda: Linearization(model, options))
-    found = Found(code, code.defaults(options), step_arguments)
+    found = Found(code, code.defaults(options), {}, step_arguments)
     if known.settled and not known.foreign and control is None:
         while len(recent) >= MOST_RECENT:
             recent.pop(next(iter(recent)), None)

@@ -4,8 +4,8 @@ How the impulses λ were found does not matter: with the acceleration a they sol
 
     balance(x, a, λ) = 0    the equation of motion,    laws(x, w, λ) = 0    one equation for each row of a constraint,
 
-in which each law has the side that was taken; w = errors(x, a) is the velocity of each row less the wanted one. x is all
-that a step depends on. From there derivatives follow by the implicit function theorem (`implicit.py`).
+in which each law has the side that was taken; w = errors(x, a) is the velocity of each row less the wanted one. x is
+all that a step depends on. From there derivatives follow by the implicit function theorem (`implicit.py`).
 """
 
 from __future__ import annotations
