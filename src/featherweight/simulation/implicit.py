@@ -20,7 +20,7 @@ from featherweight.algorithms.factorization import LTDL
 from featherweight.algorithms.linear import is_zero
 from featherweight.cached import cached_property
 from featherweight.differentiation import Tangents
-from featherweight.functions.configuration import Input, velocities
+from featherweight.functions.configuration import Input, velocities, weights_of_numbers
 from featherweight.simulation.step_program import (
     ACCELERATION,
     ANSWERS,
@@ -92,7 +92,7 @@ class ImplicitStep:
             self._correct()
 
     def _correct(self) -> None:
-        """One Newton step on the equations: derivatives are to be those of the solution, not of what a solver leaves."""
+        """One Newton step on the equations: derivatives are those of the solution, not of what a solver leaves."""
         values = self.at.values
         (values[ERRORS],) = self.at.run("errors")
         (left,) = self.at.run("laws")
@@ -200,7 +200,7 @@ class ImplicitStep:
         if self.program.moves_first:
             (free,) = self.at.pushed(["free"], own)
             if not self.m:
-                return [*velocities(model, self.after[0], free[:nq]), *free[nq:]]
+                return [dict(row) for row in (*velocities(model, self.after[0], free[:nq]), *free[nq:])]
             own |= {Q_END: free[:nq], V_END: free[nq:]}
             q_name, v_name = Q_END, V_END
             delta = velocities(model, self.at.values[Q_END], free[:nq])
@@ -209,10 +209,40 @@ class ImplicitStep:
         # joint by joint: how the end depends on (δq, v, a), and that times their tangents
         n, seeds = self.n, [{k: 1.0} for k in range(3 * self.n)]
         q = self.at.values[q_name]
-        local = {q_name: chart.tangents(q, seeds[:n]), v_name: seeds[n : 2 * n], ACCELERATION: seeds[2 * n :]}
+        local: dict[str, Sequence[Tangents]] = {q_name: chart.tangents(q, seeds[:n]), v_name: seeds[n : 2 * n]}
+        local[ACCELERATION] = seeds[2 * n :]
         (end,) = self.at.pushed(["end"], local)
         inner = [*delta, *own[v_name], *a]
         return self._times([*velocities(model, self.after[0], end[:nq]), *end[nq:]], inner)
+
+    # ---- backwards
+
+    def pulled(self, of_q: Sequence[Any], of_v: Sequence[Any], wanted: Sequence[str]) -> Named:
+        """Cotangents of what the step depends on, from weights on the state after it along its directions.
+
+        With ā those of a, the transposed system is Sᵀ z = J K⁻¹ ā / h and y = K⁻¹ ā - h Z l_wᵀ z; then balance, errors
+        and laws hand on -y, -l_wᵀ z and -z.
+        """
+        model = self.program.model
+        weights = [*weights_of_numbers(model, self.after[0], of_q), *of_v]
+        if self.program.moves_first:
+            return self.at.pulled(["free"], [weights], wanted)
+        direct = self.at.pulled(["end"], [weights], [*wanted, ACCELERATION])
+        y = self.factors.solve(direct.pop(ACCELERATION))
+        names, given = ["balance"], [[-x for x in y]]
+        if self.m:
+            z = self.S.solve_transposed([_dot(row, y) * self.per_h for row in self.J])
+            on_w: list[Any] = [0.0] * self.m
+            for x, row in zip(z, self.laws[0], strict=True):
+                for k, gain in row.items():
+                    on_w[k] = _plus(on_w[k], x * gain)
+            h = 1.0 / self.per_h
+            for column, x in zip(self.Z, on_w, strict=True):
+                y = [_plus(y_k, -(c * x * h)) for y_k, c in zip(y, column, strict=True)]
+            names = ["balance", "errors", "laws"]
+            given = [[-x for x in own] for own in (y, on_w, z)]
+        found = self.at.pulled(names, given, wanted)
+        return {name: [_plus(x, d) for x, d in zip(found[name], direct[name], strict=True)] for name in found}
 
     def _times(self, rows: Sequence[Tangents], inner: Sequence[Tangents]) -> SparseRows:
         """A product of sparse matrices."""
