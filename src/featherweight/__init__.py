@@ -62,7 +62,16 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
     from featherweight import viewer as viewer
     from featherweight.functions import configuration, derivative, function, jvp, vjp
     from featherweight.io import lint, load, loads, save, save_urdf
-    from featherweight.simulation import Status, Stepper, Trajectory, compiled, linearize, rollout, simulate
+    from featherweight.simulation import (
+        Status,
+        Stepper,
+        Trajectory,
+        compiled,
+        linearize,
+        rollout,
+        rollout_gradient,
+        simulate,
+    )
     from featherweight.simulation import actuators as actuators
 
 __version__ = "0.1.0"
@@ -133,6 +142,7 @@ __all__ = [
     "regressor",
     "robots",
     "rollout",
+    "rollout_gradient",
     "save",
     "save_urdf",
     "scalar",
@@ -171,7 +181,7 @@ def __getattr__(name: str) -> _typing.Any:
         from featherweight import functions
 
         return getattr(functions, name)
-    if name in ("Status", "Stepper", "Trajectory", "compiled", "linearize", "rollout", "simulate"):
+    if name in ("Status", "Stepper", "Trajectory", "compiled", "linearize", "rollout", "rollout_gradient", "simulate"):
         from featherweight import simulation
 
         return globals().setdefault(name, getattr(simulation, name))  # found at once from now on

@@ -7,21 +7,24 @@ after it on to the state before it, to forces and parameters (`implicit.py`). Me
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featherweight.cached import cached_property
+from featherweight.compiler import Argument, Graph, interpreting
+from featherweight.compiler.runtime.loop import Call, Loop
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
+from featherweight.differentiation import replayed, traced
 from featherweight.dynamics.checks import checked_model
 from featherweight.errors import SimulationError
 from featherweight.forces import ForceElement
 from featherweight.functions import configuration, function, vjp
-from featherweight.functions.configuration import Input
-from featherweight.functions.native import Native, Returned
+from featherweight.identity import identity
 from featherweight.integrators import Integrator
 from featherweight.model import Model
+from featherweight.model.cache import Kernels
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.implicit import ImplicitStep
@@ -33,7 +36,9 @@ from featherweight.simulation.running import rollout
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-ALWAYS = ("q", "v", "tau", "x", "p")
+ON = "weights on "
+WEIGHTS = (f"{ON}q", f"{ON}v", f"{ON}tau", f"{ON}x")
+MOST_RECENT = 16  # pairs of costs that are kept with a model
 
 
 def rollout_gradient(
@@ -94,79 +99,137 @@ def rollout_gradient(
     )  # fmt: skip
     if (np.asarray(run.status) != 0).any():
         raise SimulationError("rollout_gradient: a step of this rollout fails; rollout says which, and why")
-    costs = _Costs(model, 0 if control is None else control.state.shape[-1], cost, final)
+    size = 0 if control is None else control.state.shape[-1]
     x = run.x if control is not None else np.zeros((*run.q.shape[:-1], 0))
-    value, weights, ending = costs.of(run, x, steps, dt)
-    back = AdjointStep(model, options, names)
-    given = {name: np.asarray(values, dtype=float) for name, values in (parameters or {}).items()}
-    return value, _backwards(back, run, x, steps, dt, tau, given, weights, ending, names)
+    value, weights, ending = _costs(model, size, cost, final).of(run, x, steps, dt)
+    loop, batch = _loop(model, options, names), run.q.shape[:-2]
+    count = prod(batch)
+
+    def rows(array: Any, axes: int) -> np.ndarray:
+        """One row for each robot, of what may be the same for several."""
+        array = np.asarray(array, dtype=float)
+        inner = array.shape[array.ndim - axes :]
+        return np.ascontiguousarray(np.broadcast_to(array, (*batch, *inner)).reshape(count, *inner))
+
+    known = {**loop.defaults(options), "dt": np.array(float(dt)), **(parameters or {})}
+    known |= {"q": run.q[..., :-1, :], "v": run.v[..., :-1, :], "x": x[..., :-1, :], "tau": tau}
+    known["step"] = np.arange(float(steps))[:, None]
+    known |= dict(zip(WEIGHTS, weights, strict=True))
+    begin = dict(zip(WEIGHTS, (ending[0], ending[1], weights[2], ending[2]), strict=True))
+    carry = [rows(begin[a.name], 1) if a.name in begin else np.zeros((count, *a.shape)) for a in loop.carry]
+    given = [np.ascontiguousarray(rows(known[a.name], 2)[:, ::-1]) for a in loop.given]
+    constants = [rows(known[name], axes).reshape(count, -1) for name, axes in loop.constants]
+    records = [np.empty((count, steps, model.nv))] if "tau" in names else []
+    states = [np.empty_like(c) for c in carry]
+    loop.code.run(Call(carry, given, constants, states, records, steps, steps if not records else 1))
+    found = {a.name.removeprefix(ON): c for a, c in zip(loop.carry, states, strict=True)}
+    if records:
+        found["tau"] = records[0][:, ::-1]
+    shapes = {name: (-1,) for name in names} | {"tau": (steps, model.nv)}
+    shapes |= {name: model.parameters[name].shape for name in model.parameters}
+    return value, {name: found[name].reshape(*batch, *_shape(shapes[name], found[name], count)) for name in names}
 
 
-def _backwards(
-    back: AdjointStep, run: Any, x: np.ndarray, steps: int, dt: float, tau: Any, parameters: Mapping[str, Any],
-    weights: Sequence[np.ndarray], ending: Sequence[np.ndarray], names: Sequence[str],
-) -> dict[str, np.ndarray]:  # fmt: skip
-    """From the end to the beginning."""
-    known = {**back.defaults, "dt": np.array(float(dt)), **parameters}
-    of_q, of_v, of_x = ending
-    total: dict[str, Any] = {}
-    forces = []
-    for k in reversed(range(steps)):
-        known |= {"q": run.q[..., k, :], "v": run.v[..., k, :], "step": np.array(float(k))}
-        if "x" in known:
-            known["x"] = x[..., k, :]
-        if tau is not None:
-            known["tau"] = np.asarray(tau, dtype=float)[..., k, :]
-        known |= {"weights on q": of_q, "weights on v": of_v, "weights on x": of_x}
-        known["weights on tau"] = weights[2][..., k, :]
-        found = dict(zip(back.wanted, back(*(known[x.name] for x in back.inputs)), strict=True))
-        of_q, of_v = found["q"] + weights[0][..., k, :], found["v"] + weights[1][..., k, :]
-        of_x = (found["x"] if "x" in found else of_x) + weights[3][..., k, :]
-        if "tau" in names:
-            forces.append(found["tau"])
-        for name in set(names) - {"q", "v", "x", "tau"}:
-            total[name] = total.get(name, 0.0) + found[name]
-    total |= {"q": of_q, "v": of_v, "x": of_x}
-    if "tau" in names:
-        total["tau"] = np.stack(forces[::-1], axis=-2)
-    return {name: total[name] for name in names}
+def _shape(shape: tuple[int, ...], found: np.ndarray, count: int) -> tuple[int, ...]:
+    return (found.size // max(count, 1),) if shape == (-1,) else shape
 
 
-class AdjointStep(Native):
-    """Cotangents of what a step depends on, from weights on the state after it and on its forces; compiled."""
-
-    name = "rollout_gradient"
+class AdjointLoop:
+    """The loop over the steps of a rollout, backwards: its carry are cotangents of the state, and sums of those of what
+    holds for all steps."""
 
     def __init__(self, model: Model, options: StepOptions, names: Sequence[str]) -> None:
-        self.model, self.step = model, Linearization(model, options)
-        own = [x.name for x in self.step.inputs]
-        self.wanted = [name for name in own if name in ("q", "v", "x") or name in names]
-        self.defaults = self.step.defaults(options)
-        by_name = {x.name: x for x in self.step.inputs}
-        self.returned = Returned(tuple(by_name[name].directions for name in self.wanted), tuple)
+        self.step = Linearization(model, options)
+        self.defaults = self.step.defaults
+        own = {x.name: x for x in self.step.inputs}
+        changing = ["q", "v", "x", "tau", "step"]
+        n, size = model.nv, own["x"].size if "x" in own else 0
+        sizes = dict(zip(WEIGHTS, (n, n, n, size), strict=True))
+        self.summed = [name for name in own if name in names and name not in changing]
+        self.wanted = [name for name in own if name in ("q", "v", "x", *names)]
+        self.inputs = [x for x in self.step.inputs if x.name in changing]
+        kept = [w for w in (WEIGHTS[0], WEIGHTS[1], WEIGHTS[3]) if sizes[w]]
+        self.carry = [Argument(w, (sizes[w],), "n") for w in kept]
+        self.carry += [Argument(name, (own[name].size,), "n") for name in self.summed]
+        self.given = [Argument(x.name, (x.size,), "n") for x in self.inputs]
+        self.given += [Argument(w, (k,), "n") for w, k in sizes.items() if k]
+        others = [x for x in self.step.inputs if x.name not in changing]
+        self.constants = [(x.name, len(x.shape)) for x in others]
+        self._names, self._record, self._kept = [x.name for x in others], "tau" in names, kept
+        known = options.identity
+        tables = [table.tobytes().hex() for table in options.tables]
+        whole = identity("rollout_gradient", known.text, list(names), tables, model)
+        self.code = Loop(
+            "rollout_gradient", self.carry, [Argument(f"given {a.name}", a.shape, a.symbols) for a in self.given],
+            [Argument(f"constant {x.name}", (x.size,), "n") for x in others], [(n,)] if self._record else [],
+            self._function, len(self.carry), None if known.foreign else whole.everywhere, one_by_one=True,
+        )  # fmt: skip
 
-    @cached_property
-    def inputs(self) -> tuple[Input, ...]:  # type: ignore[override]
-        n, size = (self.model.nv,), next((x.shape for x in self.step.inputs if x.name == "x"), (0,))
-        shapes = {"q": n, "v": n, "x": size, "tau": n}
-        return (*self.step.inputs, *(Input(f"weights on {name}", s, s) for name, s in shapes.items()))
+    def _function(self, scalars: list[list[Any]], lift: Any, mark: Any) -> tuple[list[list[Any]], Any]:
+        sizes = [len(own) for own in scalars]
+        flat = [x for own in scalars for x in own]
 
-    def write(self, flat: list[Any]) -> list[Any]:
-        values, at = {}, 0
-        for x in self.inputs:
-            values[x.name] = flat[at : at + x.size]
-            at += x.size
-        weights = {name: values.pop(f"weights on {name}") for name in ("q", "v", "x", "tau")}
-        step = ImplicitStep(self.step.program, values)
+        def write(flat: Sequence[Any]) -> list[Any]:
+            rest = iter(flat)
+            return self._written([[next(rest) for _ in range(size)] for size in sizes])
+
+        if Graph.tracing() is None:  # interpreted: what is written in a trace, run on numbers
+            results = iter(replayed(traced(write, flat, [True] * len(flat)), flat))
+        else:
+            results = iter(write(flat))
+        shapes = [a.shape[0] for a in self.carry] + ([self.step.model.nv] if self._record else [])
+        return [[next(results) for _ in range(k)] for k in shapes], 0
+
+    def _written(self, scalars: list[list[Any]]) -> list[Any]:
+        """One step backwards: the next carry, and the gradient with respect to its forces."""
+        n, m = len(self.carry), len(self.given)
+        carry = {a.name: own for a, own in zip(self.carry, scalars[:n], strict=True)}
+        given = {a.name: own for a, own in zip(self.given, scalars[n : n + m], strict=True)}
+        values = {x.name: given[x.name] for x in self.inputs} | dict(zip(self._names, scalars[n + m :], strict=True))
+        step = ImplicitStep(self.step.program, {x.name: values[x.name] for x in self.step.inputs})
         step.locate(step.velocity, step.found)
-        found = step.pulled(weights["q"], weights["v"], self.wanted)
-        names = ["tau", "controller"] if weights["x"] else ["tau"]
-        more = step.at.pulled(names, [weights["tau"], weights["x"]][: len(names)], self.wanted)
+        found = step.pulled(carry[WEIGHTS[0]], carry[WEIGHTS[1]], self.wanted)
+        names, weights = ["tau"], [given[WEIGHTS[2]]]
+        if WEIGHTS[3] in carry:
+            names, weights = [*names, "controller"], [*weights, carry[WEIGHTS[3]]]
+        more = step.at.pulled(names, weights, self.wanted)
+        total = {}
+        for x in self.step.inputs:
+            if x.name in self.wanted:
+                own = [a + b for a, b in zip(found[x.name], more[x.name], strict=True)]
+                total[x.name] = x.cotangents(values[x.name], own)
         results: list[Any] = []
-        for x in (y for y in self.step.inputs if y.name in self.wanted):
-            total = [a + b for a, b in zip(found[x.name], more[x.name], strict=True)]
-            results += x.cotangents(values[x.name], total)
-        return results
+        for w in self._kept:
+            results += [a + b for a, b in zip(total[w.removeprefix(ON)], given[w], strict=True)]
+        for name in self.summed:
+            results += [a + b for a, b in zip(carry[name], total[name], strict=True)]
+        return [*results, *total["tau"]] if self._record else results
+
+
+def _loop(model: Model, options: StepOptions, names: Sequence[str]) -> AdjointLoop:
+    """The loop for this structure, made once."""
+    known = options.identity
+    if not known.settled or (known.foreign and interpreting()):
+        return AdjointLoop(model, options, names)
+    control = options.control
+    kernels = model.cache.kernels
+    if known.foreign and control is not None:
+        kernels = control.loops.setdefault(model, Kernels())
+    key = ("rollout_gradient", known, tuple(table.tobytes() for table in options.tables), tuple(names))
+    return kernels.once(key, lambda: AdjointLoop(model, options, names))
+
+
+def _costs(model: Model, size: int, cost: Any, final: Any) -> _Costs:
+    """The compiled costs, made once for the same functions."""
+    known = identity("costs", cost, final, size)
+    if not known.settled:
+        return _Costs(model, size, cost, final)
+    recent = model.cache.facts.setdefault("costs", {})
+    if known not in recent:
+        while len(recent) >= MOST_RECENT:
+            recent.pop(next(iter(recent)), None)
+        recent[known] = _Costs(model, size, cost, final)
+    return recent[known]
 
 
 class _Costs:
@@ -231,7 +294,8 @@ def _check(model: Model, options: StepOptions) -> None:
         )
     if method.solves or (method.moves_first and options.parts.constraints):
         raise ValueError(
-            f"integrator: steps of {method!r} have no gradient back; use 'semi_implicit', 'rk4', or products of linearize"
+            f"integrator: steps of {method!r} have no gradient back; use 'semi_implicit' or 'rk4', or products of "
+            "linearize"
         )
     if any(getattr(constraint, "presliding", 0.0) for constraint in options.parts.constraints):
         raise ValueError("contact: dry friction that yields has no gradient back; use Impulse(presliding=0.0)")
