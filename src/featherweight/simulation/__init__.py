@@ -9,13 +9,5 @@ from featherweight.simulation.stepper import Stepper
 from featherweight.simulation.trajectory import Trajectory
 
 __all__ = [
-    "Compiled",
-    "Status",
-    "Stepper",
-    "Trajectory",
-    "compiled",
-    "linearize",
-    "rollout",
-    "rollout_gradient",
-    "simulate",
-]
+    "Compiled", "Status", "Stepper", "Trajectory", "compiled", "linearize", "rollout", "rollout_gradient", "simulate",
+]  # fmt: skip

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 ON = "weights on "
 WEIGHTS = (f"{ON}q", f"{ON}v", f"{ON}tau", f"{ON}x")
+MEMORY = "memory"  # impulses of the step before
 MOST_RECENT = 16  # pairs of costs that are kept with a model
 
 
@@ -125,13 +126,8 @@ def rollout_gradient(
     found = {a.name.removeprefix(ON): c for a, c in zip(loop.carry, states, strict=True)}
     if records:
         found["tau"] = records[0][:, ::-1]
-    shapes = {name: (-1,) for name in names} | {"tau": (steps, model.nv)}
-    shapes |= {name: model.parameters[name].shape for name in model.parameters}
-    return value, {name: found[name].reshape(*batch, *_shape(shapes[name], found[name], count)) for name in names}
-
-
-def _shape(shape: tuple[int, ...], found: np.ndarray, count: int) -> tuple[int, ...]:
-    return (found.size // max(count, 1),) if shape == (-1,) else shape
+    shapes = {name: p.shape for name, p in model.parameters.items()}
+    return value, {name: found[name].reshape((*batch, *shapes.get(name, found[name].shape[1:]))) for name in names}
 
 
 class AdjointLoop:
@@ -142,15 +138,17 @@ class AdjointLoop:
         self.step = Linearization(model, options)
         self.defaults = self.step.defaults
         own = {x.name: x for x in self.step.inputs}
-        changing = ["q", "v", "x", "tau", "step"]
+        changing = ["q", "v", "x", "tau", "step", MEMORY]
         n, size = model.nv, own["x"].size if "x" in own else 0
         sizes = dict(zip(WEIGHTS, (n, n, n, size), strict=True))
         self.summed = [name for name in own if name in names and name not in changing]
         self.wanted = [name for name in own if name in ("q", "v", "x", *names)]
-        self.inputs = [x for x in self.step.inputs if x.name in changing]
+        self.inputs = [x for x in self.step.inputs if x.name in changing and x.name != MEMORY]
         kept = [w for w in (WEIGHTS[0], WEIGHTS[1], WEIGHTS[3]) if sizes[w]]
         self.carry = [Argument(w, (sizes[w],), "n") for w in kept]
         self.carry += [Argument(name, (own[name].size,), "n") for name in self.summed]
+        if MEMORY in own:  # the search of a step begins with the impulses of the one after it
+            self.carry.append(Argument(MEMORY, own[MEMORY].shape, "n"))
         self.given = [Argument(x.name, (x.size,), "n") for x in self.inputs]
         self.given += [Argument(w, (k,), "n") for w, k in sizes.items() if k]
         others = [x for x in self.step.inputs if x.name not in changing]
@@ -186,6 +184,8 @@ class AdjointLoop:
         carry = {a.name: own for a, own in zip(self.carry, scalars[:n], strict=True)}
         given = {a.name: own for a, own in zip(self.given, scalars[n : n + m], strict=True)}
         values = {x.name: given[x.name] for x in self.inputs} | dict(zip(self._names, scalars[n + m :], strict=True))
+        if MEMORY in carry:
+            values[MEMORY] = carry[MEMORY]
         step = ImplicitStep(self.step.program, {x.name: values[x.name] for x in self.step.inputs})
         step.locate(step.velocity, step.found)
         found = step.pulled(carry[WEIGHTS[0]], carry[WEIGHTS[1]], self.wanted)
@@ -203,6 +203,8 @@ class AdjointLoop:
             results += [a + b for a, b in zip(total[w.removeprefix(ON)], given[w], strict=True)]
         for name in self.summed:
             results += [a + b for a, b in zip(carry[name], total[name], strict=True)]
+        if MEMORY in carry:
+            results += step.found
         return [*results, *total["tau"]] if self._record else results
 
 
