@@ -73,6 +73,27 @@ def peer(model: fw.Model, q: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
     return theirs, data
 
 
+def running(t: Any, q: Any, v: Any, tau: Any, x: Any) -> Any:
+    return v @ v + 1e-4 * (tau @ tau)
+
+
+def gradients(model: fw.Model, q: np.ndarray, v: np.ndarray) -> dict[str, float]:
+    """A rollout of 1000 steps on four feet, and the gradient of a cost with respect to all of its forces."""
+    options: dict[str, Any] = {"steps": 1000, "dt": H, "contact": Impulse()}
+    tau = fw.rollout(model, q, v, control=fw.compiled(stand), **options).tau
+    alone, both = best(
+        [
+            lambda: fw.rollout(model, q, v, tau=tau, **options),
+            lambda: fw.rollout_gradient(running, model, q, v, tau=tau, **options),
+        ]
+    )
+    return {
+        "rollout of 1000 steps [ms]": alone * 1e3,
+        "with its gradient [ms]": both * 1e3,
+        "times the rollout": both / alone,
+    }
+
+
 def main() -> None:
     model = fw.robots.mini_cheetah(rotors="armature", friction=0.0, damping=0.0, points="feet")
     q, v, tau = standing(model)
@@ -96,6 +117,8 @@ def main() -> None:
         "mjd_transitionFD [us]": fd * 1e6, "times, one call": fd / one, "times, batch": fd / (many / BATCH),
         "contacts there": int(data.ncon),
     }  # fmt: skip
+    with fw.threads(1):
+        found |= gradients(model, q, v)
     for name, value in found.items():
         print(f"{name:36s} {value:10.2f}")
     day = datetime.date.today().isoformat()

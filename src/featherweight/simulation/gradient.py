@@ -43,25 +43,13 @@ MOST_RECENT = 16  # pairs of costs that are kept with a model
 
 
 def rollout_gradient(
-    cost: Callable[..., Any] | None,
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    *,
-    steps: int,
-    dt: float,
-    final: Callable[..., Any] | None = None,
-    tau: ArrayLike | None = None,
-    control: Compiled | None = None,
-    contact: ContactModel | None = None,
-    integrator: str | Integrator = "semi_implicit",
-    actuators: Actuators | None = None,
-    limits: bool = True,
-    forces: ForceElement | Sequence[ForceElement] = (),
-    constraints: Constraint | Sequence[Constraint] = (),
-    parameters: Mapping[str, ArrayLike] | None = None,
+    cost: Callable[..., Any] | None, model: Model, q: ArrayLike, v: ArrayLike, *, steps: int, dt: float,
+    final: Callable[..., Any] | None = None, tau: ArrayLike | None = None, control: Compiled | None = None,
+    contact: ContactModel | None = None, integrator: str | Integrator = "semi_implicit",
+    actuators: Actuators | None = None, limits: bool = True, forces: ForceElement | Sequence[ForceElement] = (),
+    constraints: Constraint | Sequence[Constraint] = (), parameters: Mapping[str, ArrayLike] | None = None,
     wrt: Sequence[str] = ("tau",),
-) -> tuple[Any, dict[str, np.ndarray]]:
+) -> tuple[Any, dict[str, np.ndarray]]:  # fmt: skip
     """A cost of a rollout and its gradient::
 
         value = Σ_k cost(t_k, q_k, v_k, τ_k, x_k) + final(q_N, v_N, x_N).
@@ -103,31 +91,11 @@ def rollout_gradient(
     size = 0 if control is None else control.state.shape[-1]
     x = run.x if control is not None else np.zeros((*run.q.shape[:-1], 0))
     value, weights, ending = _costs(model, size, cost, final).of(run, x, steps, dt)
-    loop, batch = _loop(model, options, names), run.q.shape[:-2]
-    count = prod(batch)
-
-    def rows(array: Any, axes: int) -> np.ndarray:
-        """One row for each robot, of what may be the same for several."""
-        array = np.asarray(array, dtype=float)
-        inner = array.shape[array.ndim - axes :]
-        return np.ascontiguousarray(np.broadcast_to(array, (*batch, *inner)).reshape(count, *inner))
-
-    known = {**loop.defaults(options), "dt": np.array(float(dt)), **(parameters or {})}
-    known |= {"q": run.q[..., :-1, :], "v": run.v[..., :-1, :], "x": x[..., :-1, :], "tau": tau}
-    known["step"] = np.arange(float(steps))[:, None]
+    known = {"q": run.q[..., :-1, :], "v": run.v[..., :-1, :], "x": x[..., :-1, :], "tau": tau}
+    known |= {"dt": np.array(float(dt)), "step": np.arange(float(steps))[:, None], **(parameters or {})}
     known |= dict(zip(WEIGHTS, weights, strict=True))
-    begin = dict(zip(WEIGHTS, (ending[0], ending[1], weights[2], ending[2]), strict=True))
-    carry = [rows(begin[a.name], 1) if a.name in begin else np.zeros((count, *a.shape)) for a in loop.carry]
-    given = [np.ascontiguousarray(rows(known[a.name], 2)[:, ::-1]) for a in loop.given]
-    constants = [rows(known[name], axes).reshape(count, -1) for name, axes in loop.constants]
-    records = [np.empty((count, steps, model.nv))] if "tau" in names else []
-    states = [np.empty_like(c) for c in carry]
-    loop.code.run(Call(carry, given, constants, states, records, steps, steps if not records else 1))
-    found = {a.name.removeprefix(ON): c for a, c in zip(loop.carry, states, strict=True)}
-    if records:
-        found["tau"] = records[0][:, ::-1]
-    shapes = {name: p.shape for name, p in model.parameters.items()}
-    return value, {name: found[name].reshape((*batch, *shapes.get(name, found[name].shape[1:]))) for name in names}
+    loop, batch = _loop(model, options, names), run.q.shape[:-2]
+    return value, loop.run({**loop.defaults(options), **known}, ending, batch, steps, names)
 
 
 class AdjointLoop:
@@ -162,6 +130,31 @@ class AdjointLoop:
             [Argument(f"constant {x.name}", (x.size,), "n") for x in others], [(n,)] if self._record else [],
             self._function, len(self.carry), None if known.foreign else whole.everywhere, one_by_one=True,
         )  # fmt: skip
+
+    def run(
+        self, known: dict[str, Any], ending: Sequence[Any], batch: tuple[int, ...], steps: int, names: Sequence[str]
+    ) -> dict[str, np.ndarray]:
+        """Gradients by name: from what steps depend on, by name, and the weights on the state at the end."""
+        count, model = prod(batch), self.step.model
+
+        def rows(array: Any, axes: int) -> np.ndarray:
+            """One row for each robot, of what may be the same for several."""
+            array = np.asarray(array, dtype=float)
+            inner = array.shape[array.ndim - axes :]
+            return np.ascontiguousarray(np.broadcast_to(array, (*batch, *inner)).reshape(count, *inner))
+
+        begin = dict(zip((WEIGHTS[0], WEIGHTS[1], WEIGHTS[3]), ending, strict=True))
+        carry = [rows(begin[a.name], 1) if a.name in begin else np.zeros((count, *a.shape)) for a in self.carry]
+        given = [np.ascontiguousarray(rows(known[a.name], 2)[:, ::-1]) for a in self.given]
+        constants = [rows(known[name], axes).reshape(count, -1) for name, axes in self.constants]
+        records = [np.empty((count, steps, model.nv))] if self._record else []
+        states = [np.empty_like(c) for c in carry]
+        self.code.run(Call(carry, given, constants, states, records, steps, 1 if records else steps))
+        found = {a.name.removeprefix(ON): c for a, c in zip(self.carry, states, strict=True)}
+        if records:
+            found["tau"] = records[0][:, ::-1]
+        shapes = {name: p.shape for name, p in model.parameters.items()}
+        return {name: found[name].reshape((*batch, *shapes.get(name, found[name].shape[1:]))) for name in names}
 
     def _function(self, scalars: list[list[Any]], lift: Any, mark: Any) -> tuple[list[list[Any]], Any]:
         sizes = [len(own) for own in scalars]
