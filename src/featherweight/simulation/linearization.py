@@ -96,7 +96,7 @@ def linearize(
 
     >>> import featherweight as fw
     >>> cart = fw.Builder("cart")
-    >>> _ = cart.add_body("cart", joint=fw.joints.Prismatic("x"), mass=2.0)
+    >>> _ = cart.add_body("cart", joint=fw.joints.Prismatic("x"), inertia=fw.Inertia.point(2.0))
     >>> fw.linearize(cart.build(), [0.0], [1.0], dt=0.5).A
     array([[1. , 0.5],
            [0. , 1. ]])
