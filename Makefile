@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,9 @@ derivatives-of-functions: $(VENV)/.dev  ## gradients of users' functions beside 
 
 policy: $(VENV)/.dev  ## what a neural policy costs inside a rollout, against the peak; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/policy.py
+
+linearize: $(VENV)/.dev  ## A and B of a contact step beside MuJoCo's differences; in benchmarks/results/
+	$(BIN)/python benchmarks/linearize.py
 
 derivatives: $(VENV)/.dev  ## derivatives of dynamics beside Pinocchio's: time, compile time, error; in benchmarks/results/
 	$(BIN)/python benchmarks/derivatives.py

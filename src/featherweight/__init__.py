@@ -64,7 +64,16 @@ if _typing.TYPE_CHECKING:  # what `__getattr__` below imports late; `as` says th
     from featherweight.campaigns import Sweep, sweep
     from featherweight.functions import configuration, derivative, function, jvp, vjp
     from featherweight.io import lint, load, loads, save, save_urdf
-    from featherweight.simulation import Status, Stepper, Trajectory, compiled, rollout, simulate
+    from featherweight.simulation import (
+        Status,
+        Stepper,
+        Trajectory,
+        compiled,
+        linearize,
+        rollout,
+        rollout_gradient,
+        simulate,
+    )
     from featherweight.simulation import actuators as actuators
 
 __version__ = "0.1.0"
@@ -121,6 +130,7 @@ __all__ = [
     "joints",
     "jvp",
     "kinetic_energy",
+    "linearize",
     "lint",
     "load",
     "loads",
@@ -135,6 +145,7 @@ __all__ = [
     "regressor",
     "robots",
     "rollout",
+    "rollout_gradient",
     "save",
     "save_urdf",
     "scalar",
@@ -175,10 +186,10 @@ def __getattr__(name: str) -> _typing.Any:
         from featherweight import functions
 
         return getattr(functions, name)
-    if name in ("Status", "Stepper", "Trajectory", "compiled", "rollout", "simulate"):
+    if name in ("Status", "Stepper", "Trajectory", "compiled", "linearize", "rollout", "rollout_gradient", "simulate"):
         from featherweight import simulation
 
-        return getattr(simulation, name)
+        return globals().setdefault(name, getattr(simulation, name))  # found at once from now on
     if name in ("Sweep", "sweep"):
         from featherweight import campaigns
 

@@ -9,7 +9,7 @@ With w = v⁺ - v*, y = λ - ρ w and any ρ > 0, the law is (Alart and Curnier,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,6 +39,20 @@ class Cone(Law):
         scale = 1.0 / (nn * a + n1 * b + n2 * c)
         inverse = [x * scale for x in (a, b, c, d, f, g)]
         return ConeProblem(T, Y, [nn, n1, n2, o11, o12, o22], inverse, e, dofs, self)
+
+    def equations(
+        self, own: Sequence[Any], w: Sequence[Any], before: Sequence[Any], mobility: Callable[[int], Any]
+    ) -> list[Any]:
+        """Open: λ = 0. Sticking: w = 0. Sliding: w_n = 0 and λ_t = -μ λ_n w_t / |w_t|. The side is the one of the law
+        above, with ρ = λ_n over 1 m/s."""
+        n, x, y = own
+        most = self.friction * n * (1.0 - w[0])
+        held_1, held_2 = x - n * w[1], y - n * w[2]
+        sticks = held_1 * held_1 + held_2 * held_2 < most * most
+        square = w[1] * w[1] + w[2] * w[2]
+        per = self.friction * n / sqrt(where(square > 0, square, 1.0))
+        along = [where(sticks, u, l + per * u) for l, u in ((x, w[1]), (y, w[2]))]
+        return [where(n > 0, e, l) for e, l in zip((w[0], *along), own, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ With u = w + R (λ - λ₀), where R is how much the row yields to a change of i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,18 @@ class Interval(Law):
         G = dot(T[0], Y[0]) + LEAST  # a row may move nothing
         yields = 0.0 if absent(self.yields) else self.yields * G
         return IntervalProblem(T, Y, G, e, yields, before[0], dofs, self)
+
+    def equations(
+        self, own: Sequence[Any], w: Sequence[Any], before: Sequence[Any], mobility: Callable[[int], Any]
+    ) -> list[Any]:
+        """At a bound: λ is that. Between them: w + R (λ - λ₀) = 0."""
+        (impulse,) = own
+        equation = w[0] if absent(self.yields) else w[0] + self.yields * mobility(0) * (impulse - before[0])
+        if not is_infinite(self.least):
+            equation = where(impulse <= self.least, impulse - self.least, equation)
+        if not is_infinite(self.most):
+            equation = where(impulse >= self.most, impulse - self.most, equation)
+        return [equation]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ Gauss–Seidel), or linearised for a Newton step of all blocks at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,14 @@ class Law:
         """The local problem of a block: its rows T and Y (see `LocalProblem`), the velocity error e without impulses,
         and the impulses of the step before."""
         raise NotImplementedError
+
+    def equations(
+        self, own: Sequence[Any], w: Sequence[Any], before: Sequence[Any], mobility: Callable[[int], Any]
+    ) -> list[Any]:
+        """The equations, one for each row and zero, that impulses which fulfil the law obey together with the velocity
+        errors w = v⁺ - v*, as long as no other side of the law is taken: what derivatives are made of. `before`:
+        impulses of the step before; `mobility`: J M⁻¹ Jᵀ of a row."""
+        raise NotImplementedError(f"{type(self).__name__} has no method `equations`, which derivatives need")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight import algorithms
-from featherweight.constraints.solve.motion import FreeMotion, by_impulses
+from featherweight.constraints.solve.motion import FreeMotion, MotionEquation, by_impulses
 from featherweight.inputs import Numbers
 from featherweight.model import Tree
 from featherweight.model.damping import SLOW, damped
@@ -98,6 +98,12 @@ class Integrator:
         prescribed = by_impulses(tree, end.q, end.v)
         solved = end.iterations, end.residual, end.converged
         return FreeMotion(tree, end.q, lambda: end.v, True, end.v, prescribed, end.state, *solved)
+
+    def equation(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: StepForces, h: Any
+    ) -> MotionEquation | None:
+        """The equation of motion that impulses enter before the robot moves; None if it has moved when they act."""
+        return None
 
     def finish(self, tree: Tree, motion: FreeMotion, v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
         """The state after the step, once impulses have left the velocity v."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from featherweight import algorithms
-from featherweight.constraints.solve.motion import FreeMotion, hybrid
+from featherweight.constraints.solve.motion import FreeMotion, MotionEquation, hybrid
 from featherweight.integrators.integrator import Acceleration, Integrator, StepForces, predicted
 from featherweight.model import Tree
 from featherweight.model.damping import damped
@@ -36,25 +36,35 @@ class SemiImplicit(Integrator):
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: StepForces, h: Any, memory: Sequence[Any]
     ) -> FreeMotion:
         """v + h q̈ at q; with the velocities of some joints given, by hybrid dynamics in place of forward dynamics."""
-        if self.moves_first:
+        equation = self.equation(tree, q, v, acting, h)
+        if equation is None:
             return super().free(tree, q, v, acting, h, memory)
-        solved, per_h = damped(tree, v, h, acting.friction_speed()), 1.0 / h
-        passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
-        forces = [t + p for t, p in zip(acting.tau, passive, strict=True)]
-        f_ext = None if acting.external is None else acting.external(q, v)
+        solved, forces, f_ext, per_h = equation.tree, equation.forces, equation.f_ext, equation.per_h
 
         def velocity() -> list[Any]:
             dynamics = algorithms.coupled_forward_dynamics if tree.coupled else algorithms.forward_dynamics
-            return predicted(tree, v, dynamics(solved, q, v, forces, f_ext)[0], h)
+            return equation.velocity(dynamics(solved, q, v, forces, f_ext)[0])
 
         def prescribed(held: Mapping[int, Any], wanted: Mapping[int, Any]) -> tuple[list[Any], dict[int, Any]]:
             given: list[Any] = [0] * tree.nv
             for d, target in wanted.items():
                 given[d] = (target - v[d]) * per_h
             needed, a = hybrid(solved, q, v, forces, given, held, f_ext)
-            return predicted(tree, v, a, h), {d: h * (needed[d] - forces[d]) for d in wanted}
+            return equation.velocity(a), {d: h * (needed[d] - forces[d]) for d in wanted}
 
         return FreeMotion(solved, list(q), velocity, False, list(v), prescribed, [])
+
+    def equation(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: StepForces, h: Any
+    ) -> MotionEquation | None:
+        """Damping acts with v⁺: it adds h D to the mass matrix, and the velocity without acceleration to the forces."""
+        if self.moves_first:
+            return None
+        solved = damped(tree, v, h, acting.friction_speed())
+        passive = algorithms.passive_force(solved, q, predicted(tree, v, [0] * tree.nv, h))
+        forces = [t + p for t, p in zip(acting.tau, passive, strict=True)]
+        f_ext = None if acting.external is None else acting.external(q, v)
+        return MotionEquation(solved, q, v, forces, f_ext, 1.0 / h, lambda a: predicted(tree, v, a, h))
 
     def finish(self, tree: Tree, motion: FreeMotion, v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
         """The robot moves with the velocity that impulses have left."""

@@ -128,4 +128,4 @@ def _undefined_unless(condition: Any, body: Callable[[], Any]) -> Any:
 def only_where(condition: Any) -> AbstractContextManager[None]:
     """While this is open, loops that are traced begin with all states done but those for which the condition holds."""
     graph = Graph.tracing()
-    return nullcontext() if graph is None else graph.only_where(condition)
+    return nullcontext() if graph is None or condition is True else graph.only_where(condition)

@@ -62,10 +62,12 @@ class Records(dict[str, list[Any]]):
 
 @dataclass(frozen=True)
 class Stepped:
-    """The state after a step, what is remembered, whether every equation was solved, and records by name."""
+    """The state after a step, the velocity that impulses have left, before the robot moves with it if it has not yet;
+    what is remembered, whether every equation was solved, and records by name."""
 
     q: list[Any]
     v: list[Any]
+    velocity: list[Any]
     memory: Memory
     converged: Any
     records: Records
@@ -74,6 +76,45 @@ class Stepped:
 def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memory, going: Any) -> Stepped:
     """One step of h [s] with joint forces τ, over any scalar. `going`: lanes that have not failed; the
     result of others is discarded."""
+    tree = at.tree
+    start = at.once(("started", id(parts)), partial(started, parts, at, tau, h, memory))
+    with asking("integrator"):
+        motion = parts.integrator.free(start.tree, at.q, at.v, start.acting, h, memory.integrator)
+
+    # constraint blocks where they act, and the impulses that fulfil their laws
+    end = Situation(at.model, tree, motion.q, motion.v, h, True, at) if motion.moved else start.begin
+    with asking("constraints"):
+        blocks = [blocks_at(end, constraint) for constraint in parts.constraints]
+        solved = solve(parts.solver, end, motion, list(chain(*blocks)), memory.constraints, going)
+
+    # the integrator's end of the step
+    new_q, new_v = parts.integrator.finish(tree, motion, solved.v, h)
+    carried = parts.integrator.disturbed(tree, motion.memory, solved.disturbed) if blocks else motion.memory
+    kept = Memory(carried, [element.memory for element in start.elements], solved.memory)
+
+    # records by name
+    records = Records({"solver": [solved.turns, solved.residual], "convergence": [motion.iterations, motion.residual]})
+    for element in start.elements:
+        records.add(element.records)
+    found = iter(solved.reactions)
+    for constraint, own in zip(parts.constraints, blocks, strict=True):
+        records.add(constraint.records(end, [next(found) for _ in own]))
+    return Stepped(new_q, new_v, solved.v, kept, solved.converged & motion.converged, records)
+
+
+@dataclass(frozen=True)
+class Started:
+    """A step before anything moves: its force elements, what acts, the tree that moves without impulses, and where
+    constraints act if it has not moved when they do."""
+
+    elements: list[Advance]
+    acting: StepForces
+    tree: Tree
+    begin: Situation
+
+
+def started(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memory) -> Started:
+    """What acts in a step of h with joint forces τ."""
     model, tree, q, v = at.model, at.tree, at.q, at.v
 
     # force elements: what they remember moves on, and they push wherever the integrator asks
@@ -83,37 +124,16 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
         ]
         pushing = _Pushing(parts.elements, at, [element.memory for element in elements])
 
-    # the integrator's motion without impulses; dry friction that is a constraint is left to that
+    # dry friction that is a constraint is left to that
     begin = Situation(model, tree, q, v, h, False, at)
     constrained = any(constraint.takes_dry_friction for constraint in parts.constraints)
     friction_speed = partial(_friction_speed, () if constrained else parts.constraints, begin)
     acting = StepForces(pushing.on_joints(tau), pushing.on_bodies if parts.elements else None, friction_speed)
-    free_tree = without_dry_friction(tree) if constrained else tree
-    with asking("integrator"):
-        motion = parts.integrator.free(free_tree, q, v, acting, h, memory.integrator)
-
-    # constraint blocks where they act, and the impulses that fulfil their laws
-    end = Situation(model, tree, motion.q, motion.v, h, True, at) if motion.moved else begin
-    with asking("constraints"):
-        blocks = [_blocks_at(end, constraint) for constraint in parts.constraints]
-        solved = solve(parts.solver, end, motion, list(chain(*blocks)), memory.constraints, going)
-
-    # the integrator's end of the step
-    new_q, new_v = parts.integrator.finish(tree, motion, solved.v, h)
-    carried = parts.integrator.disturbed(tree, motion.memory, solved.disturbed) if blocks else motion.memory
-    kept = Memory(carried, [element.memory for element in elements], solved.memory)
-
-    # records by name
-    records = Records({"solver": [solved.turns, solved.residual], "convergence": [motion.iterations, motion.residual]})
-    for element in elements:
-        records.add(element.records)
-    found = iter(solved.reactions)
-    for constraint, own in zip(parts.constraints, blocks, strict=True):
-        records.add(constraint.records(end, [next(found) for _ in own]))
-    return Stepped(new_q, new_v, kept, solved.converged & motion.converged, records)
+    return Started(elements, acting, without_dry_friction(tree) if constrained else tree, begin)
 
 
-def _blocks_at(at: Situation, constraint: Constraint) -> list[Block]:
+def blocks_at(at: Situation, constraint: Constraint) -> list[Block]:
+    """The blocks of a constraint in a situation, made once."""
     return at.once(("blocks", id(constraint)), partial(_blocks, constraint, at))
 
 
@@ -192,5 +212,5 @@ def _friction_speed(constraints: Sequence[Constraint], begin: Situation) -> Any:
     """The speed below which dry friction of joints is regularised as viscous."""
     if not has_dry_friction(begin.tree):
         return SLOW
-    blocks: list[Block] = [block for constraint in constraints for block in _blocks_at(begin, constraint)]
+    blocks: list[Block] = [block for constraint in constraints for block in blocks_at(begin, constraint)]
     return impact_speed(begin.tree, blocks, begin.v, SLOW)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ from featherweight.scalar import logical_not, only_where, when, where
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.loading import OUTPUT
 from featherweight.simulation.options import StepOptions
-from featherweight.simulation.pipeline import Memory, Parts, Records, damped_by, step
+from featherweight.simulation.pipeline import Memory, Parts, Records, Stepped, damped_by, step
 from featherweight.simulation.status import Status
 
 NOT_CONVERGED, DIVERGED, BAD_CONTROL, BAD_INPUT, SINGULAR = map(
@@ -105,7 +105,7 @@ def _make(model: Model, options: StepOptions) -> Loop:
         x = dict(zip(names, scalars, strict=True))
         tree = model.over(lift, mark, {n: x[n] for n in model.parameters})
         tables = [x[f"table {k}"] for k, _ in enumerate(options.tables)]
-        after, recorded = _step(model, tree, options.over(x.get("numbers", ()), tables), x)
+        after, recorded, _ = one_step(model, tree, options.over(x.get("numbers", ()), tables), x)
         if unknown := set(recorded) - set(records):
             raise ValueError(f"records: expected names among {', '.join(records)}, got {', '.join(sorted(unknown))}")
         return [*(after[a.name] for a in carry), *(_recorded(recorded, n, shape) for n, shape in records.items())], 0
@@ -127,21 +127,45 @@ def _recorded(records: dict[str, list[Any]], name: str, shape: tuple[int, ...]) 
     return list(values)
 
 
-def _step(
-    model: Model, tree: Tree, options: StepOptions, x: dict[str, list[Any]]
-) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-    """The carry after a step, and records of it, by name. A lane that fails stands still from then on, with status and
-    step of the failure."""
-    (k, status, failed), (dt,) = x["clock"], x["dt"]
-    parts, going = options.parts, status == 0
+@dataclass(frozen=True)
+class Setting:
+    """What a step begins with: its parts, the state, the forces that were asked for and those that actuators give, and
+    what is remembered; of a controller its next state and its outputs."""
+
+    parts: Parts
+    at: Kinematics
+    asked: list[Any]
+    tau: list[Any]
+    memory: Memory
+    x: list[Any]
+    outputs: list[Any]
+
+
+def setting(model: Model, tree: Tree, options: StepOptions, x: dict[str, list[Any]]) -> Setting:
+    """What a step begins with, from its arguments by name."""
+    parts = options.parts
     asked, x_after, outputs = _forces(model, x, options.control)
+    if options.control is not None and "tau" in x:  # beside those of the controller
+        asked = [a + t for a, t in zip(asked, x["tau"], strict=True)]
     tau = asked if options.actuators is None else options.actuators.forces(model, x["v"], asked)
-    good_tau = abs(_sum(asked)) <= LARGEST
     if options.wrenches:
         parts = replace(parts, elements=(*parts.elements, Wrenches(tuple(wrenches(x["f_ext"]) or ()))))
     at = Kinematics(model, damped_by(parts.elements, model, tree), x["q"], x["v"])
+    return Setting(parts, at, asked, tau, _memory(parts, model, x), x_after, outputs)
+
+
+def one_step(
+    model: Model, tree: Tree, options: StepOptions, x: dict[str, list[Any]], begin: Setting | None = None
+) -> tuple[dict[str, list[Any]], dict[str, list[Any]], Stepped]:
+    """The carry after a step, and records of it, by name; and the step itself. A lane that fails stands still from then
+    on, with status and step of the failure."""
+    (k, status, failed), (dt,) = x["clock"], x["dt"]
+    going = status == 0
+    begin = begin or setting(model, tree, options, x)
+    asked, tau = begin.asked, begin.tau
+    good_tau = abs(_sum(asked)) <= LARGEST
     with only_where(going):
-        after = step(parts, at, tau, dt, _memory(parts, model, x), going)
+        after = step(begin.parts, begin.at, tau, dt, begin.memory, going)
 
     total: Any = 0.0
     for _, _, joint in tree.outward():
@@ -167,9 +191,9 @@ def _step(
         new["passed"] = tree.chosen(still, passed, x["passed"])
     after.records.add({"tau": list(tau)})
     if options.control is not None:
-        new["x"] = tree.chosen(still, x_after, x["x"])
-        _remember(options.control, x, asked, outputs, after.records, new)
-    return {**new, "clock": clock}, after.records
+        new["x"] = tree.chosen(still, begin.x, x["x"])
+        _remember(options.control, x, asked, begin.outputs, after.records, new)
+    return {**new, "clock": clock}, after.records, after
 
 
 def _good_input(model: Model, tree: Tree, x: dict[str, list[Any]]) -> Any:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from featherweight import algorithms
 from featherweight.cached import cached_property
+from featherweight.forces import Push
 from featherweight.model import Tree
+from featherweight.spatial import Force
 
 # (joints held: body -> where, velocities wanted there: degree of freedom -> number)
 #   -> all velocities, and the impulses that this takes, by degree of freedom
@@ -47,6 +49,46 @@ class FreeMotion:
         return self.velocity()
 
 
+@dataclass(frozen=True, eq=False)
+class MotionEquation:
+    """The equation of motion that impulses λ enter, linear in the acceleration a:
+
+        ID(q, v, a) = forces + Jᵀ f_ext + Jᵀ λ / h,    and v⁺ = velocity(a).
+
+    Of a step that has moved already it is M a = Jᵀ λ with a = v⁺ - v: at rest, without gravity, and with h = 1.
+    """
+
+    tree: Tree
+    q: Sequence[Any]
+    v: Sequence[Any]
+    forces: Sequence[Any]
+    f_ext: Sequence[Force] | None
+    per_h: Any
+    velocity: Callable[[Sequence[Any]], list[Any]]
+
+    @staticmethod
+    def moved(tree: Tree, q: Sequence[Any], v: Sequence[Any]) -> MotionEquation:
+        """Of impulses that act at the end of a step."""
+        nothing: list[Any] = [0.0] * tree.nv
+        return MotionEquation(tree.without_gravity(), q, nothing, nothing, None, 1.0, lambda a: _sum(v, a))
+
+    def residual(self, a: Sequence[Any], pushes: Sequence[Push], impulses: Sequence[Any]) -> list[Any]:
+        """What is left of the equation, with these impulses of rows that push so."""
+        f_ext, forces = list(self.f_ext or [Force.zero()] * len(self.tree.parent)), list(self.forces)
+        for push, impulse in zip(pushes, impulses, strict=True):
+            share = impulse * self.per_h
+            for body, force in push.bodies.items():
+                f_ext[body] = f_ext[body] + force * share
+            for d, number in push.joints.items():
+                forces[d] = forces[d] + number * share
+        needed, _ = algorithms.inverse_dynamics(self.tree, self.q, self.v, a, f_ext)
+        return [x - y for x, y in zip(needed, forces, strict=True)]
+
+
+def _sum(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
+    return [a + b for a, b in zip(x, y, strict=True)]
+
+
 def by_impulses(tree: Tree, q: list[Any], v: list[Any]) -> Prescribed:
     """Of a step that has moved: M (v⁺ - v) = Σ λ, where a held joint gets the velocity that is wanted."""
     resting, nothing = tree.without_gravity(), [0.0] * tree.nv
@@ -56,7 +98,7 @@ def by_impulses(tree: Tree, q: list[Any], v: list[Any]) -> Prescribed:
         for d, velocity in wanted.items():
             given[d] = velocity - v[d]
         needed, change = hybrid(resting, q, nothing, nothing, given, held, None)
-        return [x + dx for x, dx in zip(v, change, strict=True)], {d: needed[d] for d in wanted}
+        return _sum(v, change), {d: needed[d] for d in wanted}
 
     return prescribed
 

@@ -121,8 +121,8 @@ class Solver:
         """The rows of a block, carried to the root, and its law for them."""
         pushes = block.pushes()
         _check(block, way, pushes)
-        free = [_rate(push, self.after, self.free) for push in pushes]
-        wanted = block.wanted([_rate(push, self.before, self.v) for push in pushes], free)
+        free = [rate(push, self.after, self.free) for push in pushes]
+        wanted = block.wanted([rate(push, self.before, self.v) for push in pushes], free)
         e = [x - y for x, y in zip(free, wanted, strict=True)]
         T, Y = zip(*(self._carried(push, way) for push in pushes), strict=True)
         return block.law.problem(way.dofs, list(T), list(Y), e, before)
@@ -186,7 +186,7 @@ def _check(block: Block, way: Route, pushes: Sequence[Push]) -> None:
             )
 
 
-def _rate(push: Push, V: Sequence[Motion], v: Sequence[Any]) -> Any:
+def rate(push: Push, V: Sequence[Motion], v: Sequence[Any]) -> Any:
     """The velocity of a row: the power of a unit impulse."""
     total: Any = 0.0
     for body, F in push.bodies.items():

@@ -1,0 +1,137 @@
+"""Gradients of whole rollouts: against central differences of rollouts, with contacts that slide, stick and bounce."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+from featherweight.contact import Impulse, Plane, SpringDamper
+from featherweight.joints import Prismatic, Revolute
+from simulation.test_linearize import H, hopper
+
+STEPS = 40
+
+
+def cost(t: Any, q: Any, v: Any, tau: Any, x: Any) -> Any:
+    return q[0] * q[0] + 0.1 * (v @ v) + 1e-2 * (1.0 + t) * (tau @ tau)
+
+
+def final(q: Any, v: Any, x: Any) -> Any:
+    return 3.0 * q[2] * q[2] + v[1]
+
+
+def value(model: fw.Model, q: Any, v: Any, **options: Any) -> float:
+    """The same cost of a rollout, added up in Python."""
+    run = fw.rollout(model, q, v, steps=STEPS, dt=H, **options)
+    assert run.status == fw.Status.OK
+    total = sum(cost(k * H, run.q[k], run.v[k], run.tau[k], None) for k in range(STEPS))
+    return float(total + final(run.q[-1], run.v[-1], None))
+
+
+def slope(f: Any, x: np.ndarray, d: np.ndarray, eps: float) -> float:
+    return (f(x + eps * d) - f(x - eps * d)) / (2 * eps)
+
+
+@pytest.mark.parametrize("friction", [0.05, 0.9], ids=["slides", "sticks"])
+def test_gradients_are_those_of_differences(friction: float) -> None:
+    model, q, v, _ = hopper()
+    rng = np.random.default_rng(0)
+    tau = rng.normal(size=(STEPS, 3))
+    contact = Impulse(ground=Plane(friction=friction, restitution=0.3), tolerance=1e-13)
+    options: dict[str, Any] = {"steps": STEPS, "dt": H, "contact": contact, "tau": tau, "wrt": ("q", "v", "tau")}
+    found, gradient = fw.rollout_gradient(cost, model, q, v, final=final, **options)
+    assert abs(found - value(model, q, v, tau=tau, contact=contact)) <= 1e-12 * abs(found)
+    along = rng.normal(size=3)
+    of_q = slope(lambda x: value(model, x, v, tau=tau, contact=contact), q, along, 1e-8)
+    of_v = slope(lambda x: value(model, q, x, tau=tau, contact=contact), v, along, 1e-7)
+    push = rng.normal(size=tau.shape)
+    of_tau = slope(lambda x: value(model, q, v, tau=x, contact=contact), tau, push, 1e-5)
+    assert abs(gradient["q"] @ along - of_q) <= 1e-5 * np.linalg.norm(gradient["q"])
+    assert abs(gradient["v"] @ along - of_v) <= 1e-5 * np.linalg.norm(gradient["v"])
+    assert abs((gradient["tau"] * push).sum() - of_tau) <= 1e-6 * np.linalg.norm(gradient["tau"])
+
+
+def test_gradients_with_respect_to_masses_and_friction() -> None:
+    build = fw.Builder("box", parameters=("base.mass", "ground.friction"))
+    build.add_body("slide", joint=Prismatic("x"), inertia=fw.Inertia.point(0.5))
+    build.add_body("base", parent="slide", joint=Prismatic("z"), inertia=fw.Inertia.box(1.0, (0.1, 0.1, 0.1)))
+    build.add_body("arm", parent="base", joint=Revolute("y"), inertia=fw.Inertia.point(0.3, (0, 0, 0.2)))
+    model = build.add_contact_point("foot", parent="base").build()
+    q, v, contact = np.array([0.0, -1e-4, 0.3]), np.array([1.0, 0.0, 0.0]), Impulse(tolerance=1e-13)
+    at = {"base.mass": np.array(1.2), "ground.friction": np.array(0.4)}
+    _, gradient = fw.rollout_gradient(
+        cost, model, q, v, final=final, steps=STEPS, dt=H, contact=contact, parameters=at, wrt=list(at)
+    )
+    for name, given in at.items():
+        assert gradient[name].shape == model.parameters[name].shape
+
+        def changed(x: Any, name: str = name) -> float:
+            parameters = {**at, name: np.reshape(x, model.parameters[name].shape)}
+            return value(model, q, v, contact=contact, parameters=parameters)
+
+        expected = slope(changed, given, np.ones(()), 1e-6)
+        assert abs(float(np.ravel(gradient[name])[0]) - expected) <= 1e-6 * abs(expected) + 1e-9
+
+
+def policy(t: Any, q: Any, v: Any, x: Any, p: Any) -> Any:
+    """A small network with a state that follows the leg."""
+    hidden = [np.tanh(p[3 * k] * q[2] + p[3 * k + 1] * v[2] + p[3 * k + 2] * x[0]) for k in range(4)]
+    out = sum(p[12 + k] * h for k, h in enumerate(hidden))
+    return [0.0, 0.0, out], [x[0] + 0.01 * (q[2] - x[0])]
+
+
+def test_the_gradient_of_a_policy_is_right_and_descends() -> None:
+    model, q, v, _ = hopper()
+    p = 0.5 * np.random.default_rng(2).normal(size=16)
+    contact = Impulse(ground=Plane(friction=0.9), tolerance=1e-13)
+
+    def of(p: np.ndarray) -> tuple[float, dict[str, np.ndarray]]:
+        control = fw.compiled(policy, state=np.zeros(1), parameters=p)
+        return fw.rollout_gradient(
+            cost, model, q, v, final=final, steps=STEPS, dt=H, contact=contact, control=control, wrt=("p", "x")
+        )
+
+    first, gradient = of(p)
+    d = np.random.default_rng(3).normal(size=16)
+    assert abs(gradient["p"] @ d - slope(lambda x: of(x)[0], p, d, 1e-5)) <= 1e-6 * np.linalg.norm(gradient["p"])
+    now = first
+    for _ in range(10):
+        p = p - 0.05 * gradient["p"] / np.linalg.norm(gradient["p"])
+        before, (now, gradient) = now, of(p)
+        assert now < before
+    assert now < first
+
+
+def test_batches_have_the_bits_of_single_rollouts_on_any_threads() -> None:
+    model, q, v, _ = hopper()
+    rng = np.random.default_rng(5)
+    Q, V, tau = np.tile(q, (20, 1)), v + 0.1 * rng.normal(size=(20, 3)), rng.normal(size=(STEPS, 3))
+    options: dict[str, Any] = {"steps": STEPS, "dt": H, "contact": Impulse(), "tau": tau, "wrt": ("v", "tau")}
+    values, many = fw.rollout_gradient(cost, model, Q, V, **options)
+    assert (values.shape, many["v"].shape, many["tau"].shape) == ((20,), (20, 3), (20, STEPS, 3))
+    with fw.threads(1):
+        _, again = fw.rollout_gradient(cost, model, Q, V, **options)
+    _, one = fw.rollout_gradient(cost, model, Q[3], V[3], **options)
+    for name in ("v", "tau"):
+        assert np.array_equal(many[name], again[name])
+        assert np.array_equal(many[name][3], one[name])
+
+
+def test_what_has_no_gradient_back_says_so() -> None:
+    model, q, v, _ = hopper()
+    options: dict[str, Any] = {"steps": 2, "dt": H}
+    for more, message in (
+        ({"contact": SpringDamper()}, "remembers from step to step"),
+        ({"integrator": "variational"}, "integrator: steps of"),
+        ({"wrt": ("mass",)}, "wrt: expected names among q, v, tau, got 'mass'"),
+        ({"wrt": ("p",)}, "wrt: expected names among"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fw.rollout_gradient(cost, model, q, v, **options, **more)
+    with pytest.raises(ValueError, match="cost, final: expected a function"):
+        fw.rollout_gradient(None, model, q, v, **options)
+    with pytest.raises(TypeError, match="control: expected a controller made by"):
+        fw.rollout_gradient(cost, model, q, v, control=lambda t, q, v: v, **options)  # type: ignore[arg-type]
