@@ -261,3 +261,17 @@ def test_machine_code_is_found_by_the_structure_of_the_trace():
     first([0.3]), second([0.3])
     assert second.kernel.code(1).from_cache
     assert second([0.3])[0] == pytest.approx(first([0.3])[0] * 1.75 / 1.25)
+
+
+def test_further_arguments_have_names_of_their_own() -> None:
+    """Inputs and results whose names are those that tangents and weights would get."""
+    h = fw.function(lambda x, dx, x_: x + 100 * dx + 200 * x_, inputs={"x": 1, "dx": 1, "x_": 1})
+    push = fw.jvp(h, "x", "x_")
+    assert len({x.name for x in push.inputs}) == 5
+    assert push([0.0], [0.0], [0.0], [1.0], [1.0]) == 201.0
+    g = fw.function(lambda x, w_a: {"a": x + w_a, "a_": 200 * x}, inputs={"x": 1, "w_a": 1})
+    pull = fw.vjp(g)
+    assert len({x.name for x in pull.inputs}) == 4
+    assert pull([0.0], [0.0], [1.0], [1.0])[0] == 201.0
+    with pytest.raises(ValueError, match="names of their own"):
+        fw.function(lambda x: {1: x, "1": 2 * x}, inputs={"x": 1})([0.0])

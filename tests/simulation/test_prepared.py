@@ -42,13 +42,21 @@ def states(*batch: int) -> tuple[np.ndarray, np.ndarray]:
     return q, v
 
 
-def asked(model: fw.Model, q: Any, v: Any, **others: Any) -> fw.Trajectory:
+def once(model: fw.Model, q: Any, v: Any, **others: Any) -> fw.Trajectory:
     return fw.rollout(model, q, v, **{"steps": STEPS, "dt": DT, **others})
+
+
+def asked(model: fw.Model, q: Any, v: Any, **others: Any) -> fw.Trajectory:
+    """Twice: the second of its kind is prepared."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        once(model, q, v, **others)
+    return once(model, q, v, **others)
 
 
 def long_way(model: fw.Model, q: Any, v: Any, **others: Any) -> fw.Trajectory:
     """What is asked for with parameters, if with none, is never prepared."""
-    return asked(model, q, v, parameters={}, **others)
+    return once(model, q, v, parameters={}, **others)
 
 
 def same(a: fw.Trajectory, b: fw.Trajectory) -> bool:
@@ -332,3 +340,14 @@ def test_few_are_kept_and_small_ones_only() -> None:
     asked(model, q, v, steps=6, record="mean", record_every=3)
     asked(model, q, v, control=lambda t, q, v: 0 * v)
     assert set(model.cache.rollouts) == before
+
+
+def test_an_object_that_becomes_of_another_kind_is_seen() -> None:
+    class Still(fw.integrators.SemiImplicit):
+        def finish(self, tree: Any, motion: Any, v: Any, h: Any) -> Any:
+            return list(motion.q), list(v)
+
+    (q, v), method = states(), fw.integrators.SemiImplicit()
+    usual = asked(MODEL, q, v, integrator=method)
+    object.__setattr__(method, "__class__", Still)
+    assert not same(asked(MODEL, q, v, integrator=method), usual)

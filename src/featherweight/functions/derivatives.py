@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -145,8 +145,7 @@ class Pushforward(Derivative):
 
     @property
     def inputs(self) -> tuple[Input, ...]:  # type: ignore[override]
-        own = self.function.inputs
-        return (*own, *(_further(f"d{x.name}", x.directions, own) for x in self.asked))
+        return _with_further(self.function.inputs, [(f"d{x.name}", x.directions) for x in self.asked])
 
     @property
     def returned(self) -> Returned:  # type: ignore[override]
@@ -167,12 +166,9 @@ class Pullback(Derivative):
 
     @property
     def inputs(self) -> tuple[Input, ...]:  # type: ignore[override]
-        own, returned = self.function.inputs, self.function.returned
-        weights = zip(returned.names, returned.directions, strict=True)
-        return (
-            *own,
-            *(_further(f"w{name}" if name.isdigit() else f"w_{name}" if name else "w", s, own) for name, s in weights),
-        )
+        returned = self.function.returned
+        names = [f"w{name}" if name.isdigit() else f"w_{name}" if name else "w" for name in returned.names]
+        return _with_further(self.function.inputs, zip(names, returned.directions, strict=True))
 
     @property
     def returned(self) -> Returned:  # type: ignore[override]
@@ -273,8 +269,11 @@ def _names(f: Function, names: tuple[str, ...]) -> tuple[str, ...]:
     return names or tuple(known)
 
 
-def _further(name: str, shape: tuple[int, ...], taken: tuple[Input, ...]) -> Input:
-    """One more argument, under a name that is free."""
-    while any(x.name == name for x in taken):
-        name += "_"
-    return Input(name, shape, shape)
+def _with_further(own: tuple[Input, ...], others: Iterable[tuple[str, tuple[int, ...]]]) -> tuple[Input, ...]:
+    """Inputs of a function and further ones, by name and shape, each under a name that is free."""
+    inputs = list(own)
+    for name, shape in others:
+        while any(x.name == name for x in inputs):
+            name += "_"
+        inputs.append(Input(name, shape, shape))
+    return tuple(inputs)

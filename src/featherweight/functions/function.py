@@ -148,6 +148,8 @@ def _taken_apart(name: str, result: Any) -> tuple[list[Any], Returned]:
     if isinstance(result, Mapping):
         keys = tuple(result)
         parts, names = list(result.values()), tuple(map(str, keys))
+        if len(set(names)) < len(names):
+            raise ValueError(f"{name}: expected results under names of their own, got {', '.join(map(repr, keys))}")
         build = lambda own: dict(zip(keys, own, strict=True))  # noqa: E731
     elif isinstance(result, tuple):
         parts, names = list(result), tuple(map(str, range(len(result))))

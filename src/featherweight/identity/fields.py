@@ -34,9 +34,12 @@ class Fields:
         for x in self._kept:
             self._look(x)
         self._all = tuple(self._found.values())
+        self._kinds = tuple(map(type, self._kept))
 
     def unchanged(self) -> bool:
-        """Is every field still the same object?"""
+        """Is every field still the same object, and each object of the same kind?"""
+        if not all(map(is_, map(type, self._kept), self._kinds)):
+            return False
         for names, fields, values in self._all:  # noqa: SIM110 (a generator takes twice as long)
             if not all(map(is_, names(fields), values)):
                 return False

@@ -129,7 +129,7 @@ def same_as_before(options: StepOptions) -> StepOptions:
         return known
     if options.fields.fixed and options.identity.settled and not options.identity.foreign:
         while len(_recent) >= MOST_RECENT:
-            _recent.pop(next(iter(_recent)), None)
+            _recent.pop(next(iter(tuple(_recent)), None), None)  # type: ignore[arg-type]
         _recent[key] = options
     return options
 

@@ -73,15 +73,19 @@ class Request:
         self._model.cache.rollouts.pop(self._key, None)
         return None
 
-    def first(self, problem: Problem, chunk_of: Callable[[Loop, int], int]) -> Trajectory | None:
-        """The same of the first of its kind, which is prepared now, if it is small and one chunk."""
+    def prepared(self, problem: Problem, chunk_of: Callable[[Loop, int], int]) -> Trajectory | None:
+        """The same of the second of its kind, which is prepared now, if it is small and one chunk. The first is only
+        noted: objects that are made for each call never come again."""
         kept = problem.model.cache.rollouts
-        if self._key is None or self._key in kept or not _repeatable(problem, self._moving):
+        if self._key is None or kept.get(self._key) is not None or not _repeatable(problem, self._moving):
             return None
         if problem.steps > chunk_of(problem.loop, problem.count):
             return None
-        while len(kept) >= MOST_KEPT:
-            kept.pop(next(iter(kept)), None)
+        if self._key not in kept:
+            while len(kept) >= MOST_KEPT:
+                kept.pop(next(iter(tuple(kept)), None), None)
+            kept[self._key] = None
+            return None
         known = kept[self._key] = Prepared(problem, self._moving)
         return self._run(known)
 

@@ -177,7 +177,7 @@ def _run(
     asked: Request, what: Problem, progress: bool, file: Any, watcher: Watcher | None = None
 ) -> tuple[Trajectory, Run | None]:
     """The trajectory, and the run that it was made by, if it is not one that can be repeated."""
-    if (made := asked.first(what, chunk_of)) is not None:
+    if (made := asked.prepared(what, chunk_of)) is not None:
         return made, None
     run = run_of(what)
     drive(run, progress, file, watcher, stopped=asked.stopped)
