@@ -199,3 +199,11 @@ def test_a_step_too_long_for_springs_is_refused() -> None:
     assert result.returncode == 2
     assert "--dt: 0.001 s is too long for these springs" in " ".join(result.stderr.split())
     assert result.stdout == ""
+
+
+def test_a_floating_robot_that_touches_nothing_is_told_of() -> None:
+    pytest.importorskip("pinocchio")  # its robots
+    result = run("simulate", "example-robot-data:go2", "--duration", 0.01)
+    assert result.returncode == 0, result.stderr
+    assert "has no contact points: nothing holds it" in " ".join(result.stderr.split())
+    assert "--feet" in result.stderr

@@ -517,3 +517,8 @@ def test_arrows_are_as_long_as_forces_but_no_longer_than_half_the_picture() -> N
     (tail, tip), (_, far) = pen.lines
     np.testing.assert_allclose(tip - tail, [0, -0.2 * 200], atol=1e-9)  # up is towards row 0
     np.testing.assert_allclose(far - tail, [0, 1.0 * 200], atol=1e-9)
+
+
+def test_curves_show_themselves_in_notebooks() -> None:
+    run = fw.simulate(fw.robots.pendulum(), [0.3], [0.0], duration=0.1, dt=0.01)
+    assert run.plot()._repr_png_().startswith(b"\x89PNG")

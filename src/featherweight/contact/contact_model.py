@@ -53,7 +53,10 @@ class ContactModel:
     def check(self, model: Model) -> None:
         """Raise ValueError if this cannot be used with the robot."""
         if not model.contact_points:
-            raise ValueError(f"contact: {model.name!r} has no contact points; add some with Builder.add_contact_point")
+            raise ValueError(
+                f"contact: {model.name!r} has no contact points; add some with "
+                'Builder.add_contact_point, or name the links of a file that touch: fw.load(…, contact=("foot", …))'
+            )
 
     def elements(self) -> tuple[ForceElement, ...]:
         """The force elements it adds to a step."""

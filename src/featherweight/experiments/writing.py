@@ -12,6 +12,7 @@ from featherweight.report.page import STYLE
 
 HEADS = ("the source says", "we measure", "verdict")
 NARROW = """
+img { max-width: 100%; height: auto }
 .wide { overflow-x: auto } .yes { color: #116329 } .no { color: #a40e26 } small { color: #6a7078 }
 .claims td { width: 33% }
 @media (max-width: 40rem) { .claims tr, .claims td { display: block; width: auto; border: 0; padding: .1rem 0 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +69,15 @@ def plot(
         save(figure, path, dpi=110)
     if window:
         needed("matplotlib.pyplot", "plot", "plots need").show()
+    figure._repr_png_ = partial(_png, figure)  # notebooks show it
     return figure
+
+
+def _png(figure: Any) -> bytes:
+    """A picture for the cell of a notebook."""
+    data = io.BytesIO()
+    figure.savefig(data, format="png", dpi=90)
+    return data.getvalue()
 
 
 def _draw(axes: Any, panel: Panel, own: Lane) -> None:

@@ -252,7 +252,8 @@ class Stepper(LiveViews):
             self._put(rows, some)
 
     def reset(self, ids: ArrayLike | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Begin anew: all robots, or those whose numbers are given, at time 0, with nothing remembered.
+        """Begin anew: all robots, or those whose numbers are given, at time 0, with nothing remembered. What is held in
+        `tau`, `f_ext`, `p` and `parameters` stays.
 
         Args:
             ids: numbers of robots, each once, or a boolean (count,).
