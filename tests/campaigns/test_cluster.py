@@ -71,7 +71,7 @@ def begun(tmp_path, monkeypatch):
 def test_a_worker_traces_nothing_and_sends_counts_alone(begun, monkeypatch):
     from featherweight.simulation import step
 
-    monkeypatch.setattr(step, "_step", None)
+    monkeypatch.setattr(step, "one_step", None)
     assert worker.prepare(str(begun.path), begun.digest) == ""
     with fw.threads(3):
         (row,) = worker.run(str(begun.path), begun.digest, [1])
