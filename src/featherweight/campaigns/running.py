@@ -210,7 +210,7 @@ def _missing(store: Store, share: Part) -> tuple[list[int], int, int]:
     failed."""
     there, lanes, failed = bytearray(store.chunks), 0, 0
     for number in store.recorded():
-        if number < store.chunks and share.has(number):
+        if share.has(number):
             record = store.verified(number)
             if record is not None:
                 there[number], lanes, failed = 1, lanes + record["lanes"], failed + record["failed"]
