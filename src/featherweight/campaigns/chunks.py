@@ -7,11 +7,13 @@ easy as 1, 2, 3", SC 2011. Its key is the manifest's digest, its counter begins 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from featherweight.campaigns import manifest as manifests
 from featherweight.campaigns.manifest import Manifest
 from featherweight.campaigns.store import DTYPES, Column
 from featherweight.compiler.runtime.arguments import as_array
@@ -61,6 +63,18 @@ def drawn(manifest: Manifest, number: int) -> Draw:
     n = len(manifest.store("").lanes_of(number))
     given = {name: values.copy() for name, values in manifest.given.items()}
     return checked(manifest.step, manifest.functions.sample(generator(manifest.digest, number), n, **given), n)
+
+
+def read(path: str | os.PathLike[str]) -> Manifest:
+    """The manifest of a folder, with the functions of its text; ValueError if they are not here what they were when the
+    sweep began."""
+    manifest = manifests.read(path)
+    if manifest.functions.digest != manifest.facts["study"] or drawn(manifest, 0).digest != manifest.first_sample:
+        raise ValueError(
+            "sample, reduce: are not the same here as where the sweep began: they must depend on their arguments and "
+            "on what their file says alone"
+        )
+    return manifest
 
 
 def checked(step: TracedStep, given: Any, n: int) -> Draw:
