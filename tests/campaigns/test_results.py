@@ -6,6 +6,7 @@ import pytest
 import featherweight as fw
 from campaigns import falling
 from featherweight.campaigns import store as stores
+from featherweight.campaigns.parts import part_of
 
 
 @pytest.fixture
@@ -53,3 +54,40 @@ def test_files_of_others_among_the_records_are_passed_over(found):
     assert again.check() == []
     assert again.summary()["chunks_done"] == 5
     assert "5 of 5 chunks" in repr(again)
+
+
+# ---- what is kept
+
+
+def test_reduce_may_write_to_what_it_is_given(tmp_path):
+    def reduce(run):
+        for array in (run.status, run.failed_step, run.parameters["fore.mass"]):
+            if array.flags.writeable:
+                array.fill(9)
+        return {"last": run.q[:, -1]}
+
+    found = fw.sweep(falling.model, tmp_path / "b.zarr", **falling.study(reduce=reduce))
+    assert not found.status.any()
+    assert (found.failed_step == -1).all()
+    assert (found["fore.mass"] < 2.0).all()
+
+
+@pytest.mark.parametrize(
+    ("reduce", "error", "match"),
+    [
+        (lambda run: {"a": np.full(len(run.q), 2**63, np.uint64)}, ValueError, "reduce: a: expected whole numbers up"),
+        (lambda run: {"a": np.ma.masked_array(run.q[:, -1, 0], run.q[:, -1, 0] > 0)}, TypeError, "without a mask"),
+        (lambda run: {"zarr.json": run.q}, ValueError, "reduce: expected names without"),
+        (lambda run: {"n" * 201: run.q}, ValueError, "reduce: expected names of at most 200 characters"),
+    ],
+)
+def test_what_cannot_be_kept_is_named(tmp_path, reduce, error, match):
+    with pytest.raises(error, match=match):
+        fw.sweep(falling.model, tmp_path / "b.zarr", **falling.study(reduce=reduce))
+    assert not (tmp_path / "b.zarr").exists()
+
+
+def test_parts_may_be_numbers_of_numpy():
+    part = part_of((np.int64(0), np.int32(2)), None)
+    assert part == (0, 2)
+    assert type(part.number) is int

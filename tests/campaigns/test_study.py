@@ -1,5 +1,6 @@
 """What a study is: its text and all that it refers to. A changed one does not go on in the same folder."""
 
+import functools
 import importlib
 import os
 import subprocess
@@ -108,6 +109,18 @@ def test_a_file_that_was_saved_after_it_was_imported_is_refused(write, tmp_path)
         with pytest.raises(ValueError, match="has changed since it was imported; import it again"):
             digest(study)
         study = write("some_study", text)
+
+
+@pytest.mark.parametrize("argument", ["sample", "reduce"])
+def test_only_functions_are_functions(argument):
+    class Callable:
+        def __call__(self, *arguments):
+            return 1.0
+
+    for thing in (functools.partial(max, 1), Callable(), np.sin, Callable):
+        both = {"sample": lambda rng, n: 1.0, "reduce": None} | {argument: thing}
+        with pytest.raises(TypeError, match=f"{argument}: expected a function of .* got {type(thing).__name__}"):
+            functions_of(**both)
 
 
 def test_digests_do_not_depend_on_the_seed_of_hashes():
