@@ -100,6 +100,24 @@ def test_decorated_functions_are_known_by_what_they_wrap(write):
     assert digest(write("some_study", text.replace("1.0", "2.0"))) != functions.digest
 
 
+def test_what_decorators_of_libraries_wrap_is_a_part_of_the_study(write):
+    text = "import contextlib\n\n@contextlib.contextmanager\ndef metric(x):\n    yield 2.0\n"
+    study = "from statistics_of_mine import metric\n\ndef sample(rng, n):\n    return metric(n)\n\nreduce = None\n"
+    write("statistics_of_mine", text)
+    first = digest(write("some_study", study))
+    write("statistics_of_mine", text.replace("2.0", "3.0"))
+    assert digest(write("some_study", study)) != first
+
+
+def test_a_file_of_the_name_of_a_library_is_not_one(write, monkeypatch):
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    study = "from this import metric\n\ndef sample(rng, n):\n    return metric(n)\n\nreduce = None\n"
+    write("this", HELPERS)
+    first = digest(write("some_study", study))
+    write("this", HELPERS.replace("x * 2.0", "x * 3.0"))
+    assert digest(write("some_study", study)) != first
+
+
 def test_a_file_that_was_saved_after_it_was_imported_is_refused(write, tmp_path):
     text = "def one():\n    return 1.0\n\ndef sample(rng, n):\n    return one()\n\nreduce = None\n"
     study = write("some_study", text)

@@ -14,12 +14,13 @@ import hashlib
 import sys
 import types
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from featherweight.identity import identity
-from featherweight.identity.ours import PACKAGE, derived, fields_of_ours, is_library, is_ours
+from featherweight.identity.ours import HERE, LIBRARIES, derived, fields_of_ours, is_library, is_ours
 from featherweight.identity.parts import names_in, slots_of
 from featherweight.identity.writer import PLAIN
 
@@ -56,11 +57,24 @@ def _looked_up(code: types.CodeType) -> list[str]:
 
 
 def _installed(thing: Any) -> bool:
-    """Is a module, class or function of this package, of Python or of an installed library?"""
-    name = thing.__name__ if isinstance(thing, types.ModuleType) else str(getattr(thing, "__module__", None))
-    if name.partition(".")[0] in (PACKAGE, *sys.stdlib_module_names):
-        return name != "__main__"
-    return is_library(thing) if isinstance(thing, (types.ModuleType, types.FunctionType, type)) else False
+    """Is a module or class of this package, of Python or of an installed library?"""
+    module = thing if isinstance(thing, types.ModuleType) else sys.modules.get(str(thing.__module__))
+    if module is None or module.__name__ == "__main__":
+        return False
+    file = getattr(module, "__file__", None)
+    if file is None:  # written in C
+        return module.__name__.partition(".")[0] in sys.stdlib_module_names
+    return file.startswith((HERE, *LIBRARIES)) or bool({"site-packages", "dist-packages"} & {*Path(file).parts})
+
+
+def _known_by_name(f: types.FunctionType) -> bool:
+    """Does an installed module have this very function? What its decorators make of others' functions is not there."""
+    found: Any = sys.modules.get(f.__module__ or "")
+    if found is None or not _installed(found):
+        return False
+    for part in f.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is f
 
 
 class Describer:
@@ -164,7 +178,7 @@ class Describer:
 
     def function(self, f: types.FunctionType) -> str:
         """A function by its code, and by what it finds outside of itself."""
-        if _installed(f) and f.__globals__ is not self._own:
+        if f.__globals__ is not self._own and _known_by_name(f):
             return f"{f.__module__}.{f.__qualname__}"
         self.met.append(f)
         known = self._own is not None and f.__globals__ is self._own
