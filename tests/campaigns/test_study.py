@@ -109,6 +109,18 @@ def test_what_decorators_of_libraries_wrap_is_a_part_of_the_study(write):
     assert digest(write("some_study", study)) != first
 
 
+def test_modules_that_functions_import_are_a_part_of_the_study(write):
+    study = "def sample(rng, n):\n    from helpers import metric\n\n    return metric(n)\n\nreduce = None\n"
+    write("helpers", HELPERS)
+    sys.modules.pop("helpers")
+    module = write("some_study", study)
+    first = digest(module)
+    module.sample(None, 1)
+    assert digest(module) == first
+    write("helpers", HELPERS.replace("x * 2.0", "x * 3.0"))
+    assert digest(module) != first
+
+
 def test_a_file_of_the_name_of_a_library_is_not_one(write, monkeypatch):
     monkeypatch.delitem(sys.modules, "this", raising=False)
     study = "from this import metric\n\ndef sample(rng, n):\n    return metric(n)\n\nreduce = None\n"

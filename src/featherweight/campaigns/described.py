@@ -7,10 +7,12 @@ Names of modules of users say nothing: a file may be run or imported. Installed 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import copyreg
 import dis
 import enum
 import hashlib
+import importlib.util
 import sys
 import types
 from collections.abc import Iterable, Iterator
@@ -52,8 +54,22 @@ def inner_codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _looked_up(code: types.CodeType) -> list[str]:
     """Names of globals."""
-    wanted = ("LOAD_GLOBAL", "LOAD_NAME", "IMPORT_NAME")
+    wanted = ("LOAD_GLOBAL", "LOAD_NAME")
     return sorted({i.argval for c in inner_codes(code) for i in dis.get_instructions(c) if i.opname in wanted})
+
+
+def _imported(code: types.CodeType) -> Iterator[tuple[str, types.ModuleType]]:
+    """Modules of users that code imports itself: now, so that they are there the first time as well as later."""
+    names = {i.argval for c in inner_codes(code) for i in dis.get_instructions(c) if i.opname == "IMPORT_NAME"}
+    for name in sorted(names):
+        with contextlib.suppress(Exception):  # it will say so itself
+            spec = importlib.util.find_spec(name.partition(".")[0])
+            if spec is not None and spec.origin not in ("built-in", "frozen") and not _in_library(spec.origin or ""):
+                yield name, importlib.import_module(name)
+
+
+def _in_library(file: str) -> bool:
+    return file.startswith((HERE, *LIBRARIES)) or bool({"site-packages", "dist-packages"} & {*Path(file).parts})
 
 
 def _installed(thing: Any) -> bool:
@@ -64,7 +80,7 @@ def _installed(thing: Any) -> bool:
     file = getattr(module, "__file__", None)
     if file is None:  # written in C
         return module.__name__.partition(".")[0] in sys.stdlib_module_names
-    return file.startswith((HERE, *LIBRARIES)) or bool({"site-packages", "dist-packages"} & {*Path(file).parts})
+    return _in_library(file)
 
 
 def _known_by_name(f: types.FunctionType) -> bool:
@@ -191,9 +207,9 @@ class Describer:
             except ValueError:  # not yet filled
                 continue
             parts.append(self._named(name, value, names))
-        for name in _looked_up(f.__code__):
-            value = f.__globals__.get(name, sys.modules.get(name))
-            if value is not None or name in f.__globals__:
+        if not is_library(f):
+            there = {name: f.__globals__[name] for name in _looked_up(f.__code__) if name in f.__globals__}
+            for name, value in (*there.items(), *list(_imported(f.__code__))):
                 parts.append(self._named(name, value, names))
         return " ".join(parts)
 
