@@ -72,8 +72,7 @@ def sweep(
             left out. It must depend on nothing else.
         given: arrays of numbers by name, which `sample` gets as further arguments: a mean that is searched for, a grid.
         control: a controller made by `featherweight.compiled`.
-        reduce: a function of the `Trajectory` of n lanes that returns arrays (n, …) by name, which are kept. Without
-            it the states are kept.
+        reduce: a function of the `Trajectory` of n lanes that returns what is kept, (n, …) by name; states if None.
         record_every: how many steps from one state to the next, for `reduce` or to be kept; the last one if not given.
         chunk: lanes of a chunk; about a second's work if not given. Another one gives other random lanes.
         scheduler: None for the threads of this machine, the address of a Dask scheduler, or a Dask client.
