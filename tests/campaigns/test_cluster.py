@@ -1,6 +1,7 @@
 """A sweep on a Dask cluster: workers run a study's text and a traced step, and die of nothing but themselves."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -102,7 +103,23 @@ def test_a_worker_that_does_not_see_the_folder_says_so(begun):
 def test_numbers_that_the_text_does_not_have_are_noticed_by_workers(tmp_path, monkeypatch):
     monkeypatch.setattr(falling, "WIDTH", 0.9)
     begun = fw.sweep(falling.model, tmp_path / "begun.zarr", **falling.study(part=(0, 4)))
-    assert "sample, reduce: are not the same on this worker" in stopped(begun)
+    assert "sample, reduce: are not the same here as where the sweep began" in stopped(begun)
+    with pytest.raises(ValueError, match="sample, reduce: are not the same here"):
+        fw.Sweep(begun.path).lane(0)
+
+
+def test_threads_of_a_worker_may_open_sweeps_at_once(monkeypatch):
+    class Emptied(dict):
+        """Another thread empties it after it was counted."""
+
+        def __len__(self):
+            return worker.MOST_KEPT
+
+    monkeypatch.setattr(worker, "_known", Emptied())
+    monkeypatch.setattr(worker, "read", lambda path: SimpleNamespace(digest=path), raising=False)
+    for k in range(9):
+        worker.opened(str(k), str(k))
+    assert [*worker._known.keys()] == [(str(k), str(k)) for k in range(9)[-worker.MOST_KEPT :]]
 
 
 def test_a_study_whose_file_starts_sweeps_when_it_is_read_is_told_so():

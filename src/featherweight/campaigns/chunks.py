@@ -7,11 +7,13 @@ easy as 1, 2, 3", SC 2011. Its key is the manifest's digest, its counter begins 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from featherweight.campaigns import manifest as manifests
 from featherweight.campaigns.manifest import Manifest
 from featherweight.campaigns.store import DTYPES, Column
 from featherweight.compiler.runtime.arguments import as_array
@@ -23,7 +25,9 @@ from featherweight.simulation.running import drive
 from featherweight.simulation.traced_step import TracedStep
 
 CONTROL = "control_parameters"  # name of their array
-OURS = ("status", "failed_step", "t", CONTROL)
+OURS = ("status", "failed_step", "t", CONTROL, "zarr.json")
+LONGEST = 200  # characters of a name
+LARGEST = np.iinfo(np.int64).max
 
 
 def generator(digest: str, number: int) -> np.random.Generator:
@@ -61,6 +65,18 @@ def drawn(manifest: Manifest, number: int) -> Draw:
     n = len(manifest.store("").lanes_of(number))
     given = {name: values.copy() for name, values in manifest.given.items()}
     return checked(manifest.step, manifest.functions.sample(generator(manifest.digest, number), n, **given), n)
+
+
+def read(path: str | os.PathLike[str]) -> Manifest:
+    """The manifest of a folder, with the functions of its text; ValueError if they are not here what they were when the
+    sweep began."""
+    manifest = manifests.read(path)
+    if manifest.functions.digest != manifest.facts["study"] or drawn(manifest, 0).digest != manifest.first_sample:
+        raise ValueError(
+            "sample, reduce: are not the same here as where the sweep began: they must depend on their arguments and "
+            "on what their file says alone"
+        )
+    return manifest
 
 
 def checked(step: TracedStep, given: Any, n: int) -> Draw:
@@ -113,9 +129,10 @@ def kept(manifest: Manifest, draw: Draw) -> dict[str, np.ndarray]:
     run = rolled_out(manifest, draw)
     if not run.complete:
         raise KeyboardInterrupt
-    found = {"status": run.status, "failed_step": run.failed_step.astype(np.int64), **draw.parameters}
+    found = {"status": run.status.copy(), "failed_step": run.failed_step.astype(np.int64)}  # `reduce` may write to run
+    found |= {name: values.copy() for name, values in draw.parameters.items()}
     if draw.control_parameters is not None:
-        found[CONTROL] = draw.control_parameters
+        found[CONTROL] = draw.control_parameters.copy()
     reduce = manifest.functions.reduce
     outcomes = {"q": run.q, "v": run.v} if reduce is None else _reduced(reduce(run), len(draw.q))
     for name in draw.parameters:
@@ -132,10 +149,14 @@ def _reduced(outcomes: Any, n: int) -> dict[str, np.ndarray]:
     arrays = {}
     for name, given in outcomes.items():
         _check_name("reduce", name)
+        if isinstance(given, np.ma.MaskedArray):
+            raise TypeError(f"reduce: {name}: expected an array without a mask, for none is kept; see np.ma.filled")
         values = np.asarray(given)
         if values.dtype.name not in DTYPES:
             if not np.can_cast(values.dtype, np.int64, "same_kind") and values.dtype.kind != "u":
                 raise TypeError(f"reduce: {name}: expected numbers or truth values, got {values.dtype}")
+            if values.dtype == np.uint64 and values.size and values.max() > LARGEST:
+                raise ValueError(f"reduce: {name}: expected whole numbers up to {LARGEST}, got {values.max()}")
             values = values.astype(np.int64)
         if values.ndim == 0 or len(values) != n:
             raise ValueError(f"reduce: {name}: expected one value a lane, shape ({n}, …), got {values.shape}")
@@ -147,6 +168,8 @@ def _check_name(argument: str, name: Any) -> None:
     """A name is a folder's, so it may lead nowhere else."""
     if not isinstance(name, str) or not name or name in OURS or name[0] in "._" or set(name) & {*"/\\:", "\0"}:
         raise ValueError(f"{argument}: expected names without / \\ : and not of ours ({', '.join(OURS)}), got {name!r}")
+    if len(os.fsencode(name)) > LONGEST:
+        raise ValueError(f"{argument}: expected names of at most {LONGEST} characters, got {name[:20]!r}…")
 
 
 def columns_of(arrays: Mapping[str, np.ndarray], samples: int) -> dict[str, Column]:

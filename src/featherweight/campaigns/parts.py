@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
+import numpy as np
+
 
 class Part(NamedTuple):
     """The share of one process."""
@@ -31,8 +33,9 @@ def part_of(part: Any, scheduler: Any) -> Part:
     if scheduler is not None:
         raise ValueError("part, scheduler: expected one of them, got both: a scheduler gives out the work by itself")
     match part:
-        case (int(number), int(count)) if 0 <= number < count and not isinstance(number, bool):
-            return Part(number, count)
+        case (int() | np.integer() as number, int() | np.integer() as count) if 0 <= number < count:
+            if not isinstance(number, bool) and not isinstance(count, bool):
+                return Part(int(number), int(count))
     raise ValueError(f"part: expected (k, n) with 0 <= k < n, got {part!r}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.campaigns import manifest as manifests
-from featherweight.campaigns.chunks import CONTROL, drawn, rolled_out
+from featherweight.campaigns.chunks import CONTROL, drawn, read, rolled_out
 from featherweight.campaigns.manifest import Manifest, Settings, columns_in
 from featherweight.campaigns.store import Store, missing_values
 from featherweight.errors import unknown_name
@@ -58,8 +58,8 @@ class Sweep:
 
     @property
     def complete(self) -> bool:
-        """Are all chunks there?"""
-        return sum(1 for _ in self._store.recorded()) == self._store.chunks
+        """Are all chunks there? Their records are read; `check` looks at all they say."""
+        return sum(self._store.record(k) is not None for k in self._store.recorded()) == self._store.chunks
 
     @property
     def aside(self) -> dict[int, str]:
@@ -67,13 +67,13 @@ class Sweep:
         return self._store.aside()
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """An array of all lanes, shape (lanes, …)."""
+        """An array of all lanes, shape (lanes, …). ValueError if a file is not as it was written."""
         if name not in self._columns:
             raise unknown_name("array", name, self._columns)
         column = self._columns[name]
         whole = missing_values(self.lanes, column)
         for number in self._store.recorded():
-            values = self._store.read(number, name, column) if number < self._store.chunks else None
+            values = self._store.read(number, name, column)
             if values is not None:
                 own = self._store.lanes_of(number)
                 whole[own.start : own.stop] = values
@@ -119,12 +119,12 @@ class Sweep:
         return sorted(k for k in self._store.recorded() if self._store.verified(k) is None)
 
     def lane(self, number: int, *, record_every: int = 1) -> Trajectory:
-        """One lane computed again, with every so many of its states, to the bits it had. The text of the study is run:
-        open sweeps of people you trust only."""
+        """One lane computed again, with every so many of its states, to the bits it had; ValueError if the study is not
+        here what it was. The text of the study is run: open sweeps of people you trust only."""
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < self.lanes:
             raise ValueError(f"lane: expected a number from 0 to {self.lanes - 1}, got {number!r}")
         if self._manifest is None:
-            self._manifest = manifests.read(self.path)
+            self._manifest = read(self.path)
         chunk, place = divmod(int(number), self._settings.chunk)
         draw = drawn(self._manifest, chunk).some(slice(place, place + 1))
         return rolled_out(self._manifest, draw, record_every).lane(0)

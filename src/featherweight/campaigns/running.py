@@ -57,6 +57,7 @@ def sweep(
 
     A chunk is a function of the study and its number: of no clock, worker, order or death. The same call goes on where
     a run was ended, by Ctrl-C or a kill, and computes nothing twice. Robots that fail are marked, as in `rollout`.
+    What is drawn depends on the whole manifest: seed, lanes, chunk, steps and the rest, and the text of the study.
 
     Args:
         model: the robot.
@@ -71,10 +72,9 @@ def sweep(
             left out. It must depend on nothing else.
         given: arrays of numbers by name, which `sample` gets as further arguments: a mean that is searched for, a grid.
         control: a controller made by `featherweight.compiled`.
-        reduce: a function of the `Trajectory` of n lanes that returns arrays (n, …) by name, which are kept. Without
-            it the states are kept.
+        reduce: a function of the `Trajectory` of n lanes that returns what is kept, (n, …) by name; states if None.
         record_every: how many steps from one state to the next, for `reduce` or to be kept; the last one if not given.
-        chunk: lanes of a chunk; about a second's work if not given.
+        chunk: lanes of a chunk; about a second's work if not given. Another one gives other random lanes.
         scheduler: None for the threads of this machine, the address of a Dask scheduler, or a Dask client.
         part: (k, n) for the k-th of n processes that share the work without a scheduler, counted from 0; taken from the
             environment in a Slurm job array.
@@ -210,7 +210,7 @@ def _missing(store: Store, share: Part) -> tuple[list[int], int, int]:
     failed."""
     there, lanes, failed = bytearray(store.chunks), 0, 0
     for number in store.recorded():
-        if number < store.chunks and share.has(number):
+        if share.has(number):
             record = store.verified(number)
             if record is not None:
                 there[number], lanes, failed = 1, lanes + record["lanes"], failed + record["failed"]

@@ -26,6 +26,7 @@ A_FOLDER = 1000  # records
 DTYPES = {"bool": "bool", "uint8": "uint8", "int64": "int64", "float32": "float32", "float64": "float64"}
 MISSING: dict[str, Any] = {"bool": False, "uint8": 255, "int64": -(2**63), "float32": "NaN", "float64": "NaN"}
 DAY = 86400.0  # [s]
+MOST_DIGITS = 20  # of a chunk's number
 
 
 class Column(NamedTuple):
@@ -41,6 +42,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], digest: str, lanes: int, chunk: int) -> None:
         self.path, self.digest, self.lanes, self.chunk = Path(path), digest, lanes, chunk
+        self._good: set[tuple[int, str]] = set()  # arrays of chunks whose checksums were right
 
     @property
     def chunks(self) -> int:
@@ -120,24 +122,39 @@ class Store:
         return record
 
     def read(self, number: int, name: str, column: Column) -> np.ndarray | None:
-        """An array of one chunk, (lanes, …); None if it is not there, or has another size than it should."""
+        """An array of one chunk, (lanes, …); None if the chunk is not done. ValueError if it is not as it was written,
+        which is looked at once."""
         shape = (self.chunk, *column.shape)
+        file, dtype = self.path / _key(name, number, len(shape)), np.dtype(column.dtype).newbyteorder("<")
+        wanted = None
+        if (number, name) not in self._good:
+            record = self.record(number)
+            if record is None:
+                return None
+            wanted = record["arrays"].get(name, "")
         try:
-            data = (self.path / _key(name, number, len(shape))).read_bytes()
+            data = file.read_bytes()
         except OSError:
-            return None
-        dtype = np.dtype(column.dtype).newbyteorder("<")
-        if len(data) != dtype.itemsize * int(np.prod(shape)):
-            return None
+            data = b""
+        if len(data) != dtype.itemsize * int(np.prod(shape)) or (
+            wanted is not None and hashlib.sha256(data).hexdigest() != wanted
+        ):
+            raise ValueError(
+                f"chunk {number}: {file} is damaged, its checksum is wrong: run the sweep again, which computes it anew"
+            )
+        self._good.add((number, name))
         return np.frombuffer(data, dtype).reshape(shape)[: len(self.lanes_of(number))]
 
     def recorded(self) -> Iterator[int]:
-        """Numbers of the chunks that have a record, in no order."""
+        """Numbers of the chunks that have a record, in no order; whatever else lies there is passed over."""
         folder = self.path / OWN / "chunks"
         for part in sorted(os.listdir(folder)) if folder.is_dir() else ():
-            for name in os.listdir(folder / part):
-                if name.endswith(".json") and not name.startswith("."):
-                    yield int(name.removesuffix(".json"))
+            for name in os.listdir(folder / part) if (folder / part).is_dir() else ():
+                digits = name.removesuffix(".json")
+                if digits.isascii() and digits.isdigit() and len(digits) < MOST_DIGITS:
+                    number = int(digits)
+                    if number < self.chunks and self._record(number) == f"{OWN}/chunks/{part}/{name}":
+                        yield number
 
     def set_aside(self, number: int, reason: str) -> None:
         """Write down that a chunk cannot be computed."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import linecache
+import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from featherweight.identity import identity
-from featherweight.identity.parts import names_in
+from featherweight.campaigns.described import Describer, code_text, inner_codes
 
 _loading = threading.local()
 
@@ -38,64 +39,69 @@ class Functions:
 
     @property
     def digest(self) -> str:
-        """Of their text, or of their code if they have none, and of the numbers they refer to."""
+        """Of their text, or of their code if they have none, and of all they refer to. TypeError if nothing describes
+        that; ValueError if the text is not that of the functions that would run."""
         whole = hashlib.sha256(repr((self.text, self.names)).encode("utf-8", "surrogatepass"))
+        first: Any = self.sample
+        describer = Describer(None if self.text is None else first.__globals__)
         for function in filter(None, (self.sample, self.reduce)):
-            if self.text is None:
-                whole.update(identity(function).text.encode())
-            if isinstance(function, FunctionType):
-                for text in _referred(function, whole_code=self.text is None):
-                    whole.update(text.encode("utf-8", "surrogatepass"))
+            whole.update(describer.text(function).encode())
+        if self.text is not None:
+            _check_text(self.text, [f.__code__ for f in describer.met], first.__code__.co_filename)
         return whole.hexdigest()
 
 
-def _referred(function: FunctionType, *, whole_code: bool) -> Iterator[str]:
-    """Numbers that a function, and those of its file that it calls, find outside of themselves; their code, if that is
-    wanted. Names of modules say nothing: a file may be run or imported."""
-    met, left = {function.__code__}, [function]
-    while left:
-        one = left.pop()
-        if whole_code:
-            yield _code(one.__code__)
-        for name in names_in(one.__code__):
-            value = one.__globals__.get(name)
-            if isinstance(value, FunctionType) and value.__globals__ is one.__globals__:
-                if value.__code__ not in met:
-                    met.add(value.__code__)
-                    left.append(value)
-            elif not isinstance(value, (ModuleType, type, FunctionType)) and not (known := identity(value)).foreign:
-                yield f"{name}={known.text}"
-
-
-def _code(code: CodeType) -> str:
-    inner = [_code(x) if isinstance(x, CodeType) else repr(x) for x in code.co_consts]
-    return f"{code.co_code.hex()} {code.co_names} {inner}"
+def _check_text(text: str, codes: list[CodeType], file: str) -> None:
+    """ValueError if code of a file is not what its text says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            whole = compile(text, file, "exec", dont_inherit=True)
+            said = {(code.co_name, code_text(code)) for code in inner_codes(whole)}
+        except SyntaxError:
+            said = set()
+    for code in codes:
+        if code.co_filename == file and (code.co_name, code_text(code)) not in said:
+            raise ValueError(
+                f"sample, reduce: {code.co_name}: {file}: the file has changed since it was imported; import it again"
+            )
 
 
 def functions_of(sample: Any, reduce: Any) -> Functions:
     """Checked, and with their text if that says all of them."""
-    if not callable(sample):
-        raise TypeError(f"sample: expected a function of (random generator, count), got {type(sample).__name__}")
-    if reduce is not None and not callable(reduce):
-        raise TypeError(f"reduce: expected a function of a trajectory, got {type(reduce).__name__}")
-    both = {"sample": sample, "reduce": reduce}
-    files, own = {}, ""
+    both: dict[str, Any] = {"sample": sample} if reduce is None else {"sample": sample, "reduce": reduce}
     for argument, function in both.items():
-        if function is None:
-            continue
-        module = sys.modules.get(getattr(function, "__module__", None) or "")
-        name = getattr(function, "__qualname__", "")
-        code = getattr(function, "__code__", None)
-        if module is None or code is None or getattr(module, name, None) is not function:
+        if not isinstance(function, (FunctionType, MethodType)):
+            what = "(random generator, count)" if argument == "sample" else "a trajectory"
+            raise TypeError(
+                f"{argument}: expected a function of {what}, made by def or lambda, got {type(function).__name__}"
+            )
+    files, file = set(), ""
+    for argument, function in both.items():
+        module: Any = sys.modules.get(function.__module__ or "")
+        file = getattr(module, "__file__", None) or ""
+        found: Any = getattr(module, function.__qualname__, None)
+        if not file or found is not function:
             return Functions(sample, reduce, None, f"{argument}: expected a function of a file, on its outermost level")
-        files[code.co_filename] = argument
-        own = code.co_filename
+        if not _same_file(function.__code__.co_filename, file) or function.__globals__ is not vars(module):
+            stays = f"{argument}: expected a function of a file, got one that a decorator of another file has made"
+            return Functions(sample, reduce, None, stays)
+        files.add(file)
     if len(files) > 1:
         return Functions(sample, reduce, None, "sample, reduce: expected both in one file")
     try:
-        return Functions(sample, reduce, Path(own).read_text(encoding="utf-8"))
+        return Functions(sample, reduce, Path(file).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return Functions(sample, reduce, None, f"sample: expected a function of a file, got one of {own!r}")
+        return Functions(sample, reduce, None, f"sample: expected a function of a file, got one of {file!r}")
+
+
+def _same_file(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def from_text(text: str, names: list[str | None]) -> Functions:

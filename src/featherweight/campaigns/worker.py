@@ -10,8 +10,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from featherweight.campaigns import manifest as manifests
-from featherweight.campaigns.chunks import check_columns, drawn, kept
+from featherweight.campaigns.chunks import check_columns, drawn, kept, read
 from featherweight.campaigns.manifest import Manifest
 from featherweight.compiler import threads
 from featherweight.compiler.native.target import host
@@ -86,20 +85,16 @@ def opened(path: str, digest: str) -> Manifest:
     known = _known.get((path, digest))
     if known is None:
         try:
-            known = manifests.read(path)
+            known = read(path)
         except FileNotFoundError:
             raise FileNotFoundError(
                 f"{path} is not seen there: the folder must be on a file system that all workers share, under one name"
             ) from None
         if known.digest != digest:
             raise ValueError(f"{path}: the worker sees another sweep there than the client")
-        if known.functions.digest != known.facts["study"] or drawn(known, 0).digest != known.first_sample:
-            raise ValueError(
-                "sample, reduce: are not the same on this worker: they must depend on their arguments and on what "
-                "their file says alone"
-            )
-        while len(_known) >= MOST_KEPT:
-            _known.pop(next(iter(_known)), None)
+        kept_now = tuple(_known)  # at once: other threads change it
+        for oldest in kept_now[: max(0, len(kept_now) - MOST_KEPT + 1)]:
+            _known.pop(oldest, None)
         _known[path, digest] = known
     return known
 
