@@ -2,7 +2,7 @@
 
 import typing as _typing
 
-from featherweight import convert, joints, robots, scalar
+from featherweight import convert, joints, robots, scalar, shapes
 from featherweight.compiler import interpret, thread_count, threads
 from featherweight.dynamics import (
     ArticulatedInertias,
@@ -149,6 +149,7 @@ __all__ = [
     "save",
     "save_urdf",
     "scalar",
+    "shapes",
     "simulate",
     "solve_mass_matrix",
     "sweep",

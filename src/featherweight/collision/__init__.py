@@ -1,0 +1,6 @@
+"""Collision detection between two shapes (the narrow phase): where they touch, over any scalar."""
+
+from featherweight.collision.detection import touch_count, touches
+from featherweight.collision.touch import FAR, Placed, Touch
+
+__all__ = ["FAR", "Placed", "Touch", "touch_count", "touches"]

@@ -1,0 +1,37 @@
+"""Which function finds the contact points of which kinds of shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from featherweight.collision.spheres import sphere_sphere
+from featherweight.collision.touch import Placed, Touch
+from featherweight.shapes import Shape
+
+# (kind of a, kind of b): how many points there may be, and what finds them
+PAIRS: dict[tuple[str, str], tuple[int, Callable[[Placed, Placed], list[Touch]]]] = {
+    ("sphere", "sphere"): (1, sphere_sphere),
+}
+
+
+def touch_count(a: Shape, b: Shape) -> int:
+    """How many contact points two shapes have at most: known before anything is traced."""
+    return _entry(a, b)[0][0]
+
+
+def touches(a: Placed, b: Placed) -> list[Touch]:
+    """The contact points of two shapes, as many as `touch_count` says, nearest or not."""
+    (_, find), swapped = _entry(a.shape, b.shape)
+    if not swapped:
+        return find(a, b)
+    return [replace(touch, normal=-touch.normal) for touch in find(b, a)]
+
+
+def _entry(a: Shape, b: Shape) -> tuple[Any, bool]:
+    swapped = (a.kind, b.kind) not in PAIRS
+    key = (b.kind, a.kind) if swapped else (a.kind, b.kind)
+    if key not in PAIRS:
+        raise TypeError(f"collision: there is no detection of {a.kind} and {b.kind}")
+    return PAIRS[key], swapped

@@ -1,0 +1,34 @@
+"""Two shapes in the world, and a point where they touch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight.shapes import Shape
+from featherweight.spatial import Transform, Vector
+
+FAR = 1e3  # [m], the gap of a point that is not there
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A shape in the world; X goes from the world's frame to the shape's: X.r is its place, X.E turns into its axes."""
+
+    shape: Shape
+    X: Transform
+
+
+@dataclass(frozen=True)
+class Touch:
+    """A contact point of two shapes a and b, in the world.
+
+    Args:
+        gap: signed distance [m] along the normal, negative where they overlap; `FAR` if this point is not there.
+        normal: unit vector from b to a.
+        point: the middle between the two surfaces (of the overlap), where forces act on both.
+    """
+
+    gap: Any
+    normal: Vector
+    point: Vector

@@ -1,0 +1,42 @@
+"""Two balls touch where their surfaces are nearest."""
+
+import numpy as np
+import pytest
+
+from featherweight.collision import Placed, touch_count, touches
+from featherweight.shapes import Box, Capsule, Convex, Cylinder, Sphere
+from featherweight.spatial import Transform, Vector
+
+
+def at(x, y, z):
+    return Transform.identity()._replace(r=Vector(x, y, z))
+
+
+def test_two_balls_that_overlap():
+    a, b = Placed(Sphere(0.5), at(0.0, 0.0, 1.0)), Placed(Sphere(0.7), at(0.0, 0.0, 0.0))
+    (touch,) = touches(a, b)
+    assert touch.gap == pytest.approx(-0.2, abs=1e-15)
+    assert tuple(touch.normal) == (0.0, 0.0, 1.0)
+    assert tuple(touch.point) == pytest.approx((0.0, 0.0, 0.6))
+    assert touch_count(a.shape, b.shape) == 1
+
+
+def test_centres_that_coincide_have_a_normal():
+    a = Placed(Sphere(0.5), at(0.0, 0.0, 0.0))
+    (touch,) = touches(a, a)
+    assert touch.gap == -1.0
+    assert tuple(touch.normal) == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [Sphere(0.3), Capsule(0.2, 0.5), Box((1, 2, 3)), Cylinder(0.4, 0.1), Convex(np.vstack([np.eye(3), -np.eye(3)]))],
+    ids=lambda shape: shape.kind,
+)
+def test_supports_are_farthest(shape):
+    rng = np.random.default_rng(1)
+    points = [np.array(shape.support(Vector(*d))) for d in rng.normal(size=(200, 3))]
+    for d in rng.normal(size=(50, 3)):
+        most = d @ np.array(shape.support(Vector(*d)))
+        assert max(d @ p for p in points) <= most + 1e-12
+    assert max(np.linalg.norm(p) for p in points) <= shape.reach + 1e-12
