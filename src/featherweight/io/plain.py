@@ -7,16 +7,19 @@ numbers, so that a run's file can carry its robot. Meshes stay behind: a file sa
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from featherweight import joints
 from featherweight.errors import ModelError
 from featherweight.joints import Joint
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
+from featherweight.model.builder_shapes import described_shapes
 from featherweight.model.describe import describe
 from featherweight.model.description import LinkJoint
 
 Plain = dict[str, Any]
+OF_SHAPES = ("name", "friction", "restitution", "ground", "group")  # of those that touch
 OF_COORDINATES = ("armature", "damping", "friction", "stiffness", "rest")
 
 
@@ -43,8 +46,10 @@ def to_plain(model: Model) -> Plain | None:
     order = [(frame.kind, frame.name) for frame in model.frames.values()]
     shapes: list[Plain] = []
     for shape in model.geometry:
-        facts = {"role": shape.role, "kind": shape.kind, "size": list(shape.size), "mesh": shape.mesh}
+        facts: Plain = {"role": shape.role, "kind": shape.kind, "size": list(shape.size), "mesh": shape.mesh}
         where = {"parent": model.names[shape.body], "placement": _placement(Placement.of(shape.X))}
+        if shape.role == "collision":
+            facts |= {"link": shape.link} | {name: getattr(shape, name) for name in OF_SHAPES}
         shapes.append({"shape": {**facts, **where, "color": list(shape.color)}})
     return {
         "name": model.name,
@@ -82,7 +87,14 @@ def _add_frame(builder: Builder, given: Plain) -> None:
 
 
 def _add_shape(builder: Builder, given: Plain) -> None:
-    builder.add_geometry(**{**given, "placement": _placed(given["placement"])})
+    parent, origin = given.pop("parent"), _placed(given.pop("placement"))
+    link, more = given.pop("link", parent), {name: given.pop(name) for name in OF_SHAPES if name in given}
+    (shape,) = described_shapes(placement=origin, **given)
+    kinds = {"name": str, "ground": bool, "group": int}
+    wrong = [name for name, kind in kinds.items() if name in more and type(more[name]) is not kind]
+    if wrong:
+        raise ModelError(f"a shape of {parent!r}: {wrong[0]}: expected a {kinds[wrong[0]].__name__}")
+    builder.add_described(parent, replace(shape, **more), link)
 
 
 _CALLS: dict[str, Any] = {

@@ -17,9 +17,10 @@ from featherweight.identity import Identity, identity
 from featherweight.joints import Fixed
 from featherweight.model import editing
 from featherweight.model.cache import ModelCache, once_per_model
+from featherweight.model.collision_shapes import CollisionShape, collision_shapes, ground_shapes, with_hulls
 from featherweight.model.description import Description
 from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
-from featherweight.model.limits import limit_arrays
+from featherweight.model.limits import limit_arrays, random_ranges
 from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
 from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Part
 from featherweight.model.regularity import impossible_bodies
@@ -173,6 +174,21 @@ class Model:
         return frame
 
     @property
+    def shapes(self) -> tuple[CollisionShape, ...]:
+        """What can touch: its collision shapes, meshes as convex hulls."""
+        return collision_shapes(self)
+
+    @property
+    def ground_shapes(self) -> tuple[CollisionShape, ...]:
+        """Those of `shapes` that touch the ground as shapes: no contact points stand for them."""
+        return ground_shapes(self)
+
+    @property
+    def added(self) -> bool:
+        """Whether there is something to touch from models that `Builder.add_model` added."""
+        return any(g.group for g in self.geometry)
+
+    @property
     def impossible(self) -> Mapping[str, str]:
         """Bodies that cannot exist, by name, and why: such as a moving body without mass. Kinematics, inverse dynamics
         and the mass matrix work with them; what divides by the mass matrix refuses where it is singular."""
@@ -206,7 +222,7 @@ class Model:
         """A random configuration, shape (nq,), within the joints' limits where there are any."""
         rng = np.random.default_rng(rng)
         values = [np.zeros(0)]
-        for joint, (bounded, lower, upper) in zip(self.independent_joints, _ranges(self), strict=True):
+        for joint, (bounded, lower, upper) in zip(self.independent_joints, random_ranges(self), strict=True):
             q = joint.kind.random(rng)
             if len(lower):
                 q[bounded] = rng.uniform(lower, upper)
@@ -237,6 +253,7 @@ class Model:
     with_payload = editing.with_payload
     with_inertias = editing.with_inertias
     with_scaled_mass = editing.with_scaled_mass
+    with_hulls = with_hulls
 
     def pinocchio_maps(self, names: Sequence[str]) -> PinocchioMaps:
         """Index arrays from our q and v to those of Pinocchio, whose `model.names` are given."""
@@ -325,18 +342,3 @@ def _identity(model: Model) -> Identity:
 @once_per_model
 def _over_floats(model: Model) -> Tree:
     return model.over(float, lambda: None)
-
-
-@once_per_model
-def _ranges(model: Model) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
-    """Of each independent joint: which coordinates have limits, and the bounds that `random` draws between."""
-    ranges = []
-    for joint in model.independent_joints:
-        lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
-        bounded = np.isfinite(lower) | np.isfinite(upper)
-        lower, upper = (
-            np.where(np.isfinite(lower), lower, upper - 2),
-            np.where(np.isfinite(upper), upper, lower + 2),
-        )
-        ranges.append((bounded, lower[bounded], upper[bounded]))
-    return tuple(ranges)
