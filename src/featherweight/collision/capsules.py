@@ -1,6 +1,6 @@
 """A capsule against capsule and box: the segment's nearest point, and how far the contact reaches along the segment.
 
-Each contact point is a ball of the capsule, at s [m] along its segment, against the other shape. So every choice of s is
+Each contact point is a ball of the capsule, at s [m] along its segment, against the other shape. So every s is
 a valid contact with its own gap and normal; the choice decides how well two points stand for a line.
 """
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from featherweight.collision.boxes import box_box
 from featherweight.collision.capsules import capsule_box, capsule_capsule
 from featherweight.collision.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 from featherweight.collision.touch import Placed, Touch
@@ -19,6 +20,7 @@ PAIRS: dict[tuple[str, str], tuple[int, Callable[[Any, Any], list[Touch]]]] = {
     ("sphere", "cylinder"): (1, sphere_cylinder),
     ("capsule", "capsule"): (2, capsule_capsule),
     ("capsule", "box"): (2, capsule_box),
+    ("box", "box"): (4, box_box),
 }
 
 
