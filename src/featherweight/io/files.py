@@ -49,8 +49,9 @@ def load(
             not say which links and joints make the tree is refused by all three.
         parameters: names of constants ("trunk.mass", "knee.damping") that every call may give.
         gravity: acceleration [m/s²].
-        contact: contact points of collision shapes (spheres, box corners, ends of capsules, rims of cylinders): a few
-            of them (True), "all", none (False), or those of the links and frames that are named, of their meshes too.
+        contact: what touches the ground, contact points of collision shapes (spheres, box corners, ends of capsules)
+            and whole cylinders: a few of them (True), "all", none (False), or those of the links and frames that are
+            named, of their meshes too.
         roots: folders that meshes may be in, besides that of the file and its package; package://NAME/… is looked for
             in those called NAME, in the folder NAME of each, around the file, and where ROS_PACKAGE_PATH and
             AMENT_PREFIX_PATH lead. Meshes are opened for contact points of links that are named, and for no others.

@@ -28,7 +28,7 @@ class CollisionShape:
         X: from the body's coordinates to the shape's: X.r is its place in the body.
         friction: coefficient μ of Coulomb's law; None: that of the contact model.
         restitution: e from 0 to 1; None: that of the contact model.
-        ground: touches the ground as a shape; if not, contact points stand for it, or nothing does.
+        ground: touches the ground as a shape; if not, points stand for it, or nothing does. The world's never do.
         group: with which of the models that were added it came; 0: none.
     """
 
@@ -107,7 +107,7 @@ def _named(geometry: Iterable[Geometry]) -> tuple[CollisionShape, ...]:
                 names[k] = _unique(g.name or g.link, taken)
     solids = [(names[k], g, solid_of(g.kind, g.size)) for k, g in enumerate(own)]
     return tuple(
-        CollisionShape(name, g.link, g.body, solid, g.X, g.friction, g.restitution, g.ground, g.group)
+        CollisionShape(name, g.link, g.body, solid, g.X, g.friction, g.restitution, g.ground and g.body > 0, g.group)
         for name, g, solid in solids
         if solid is not None
     )
