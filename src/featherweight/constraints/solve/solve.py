@@ -19,12 +19,16 @@ from featherweight.scalar import maximum, sqrt, when
 
 @dataclass(frozen=True)
 class Solved:
-    """The velocity that impulses leave, the reaction of each block, what is remembered of each for the next step, where
-    anything was to be solved at all, and how well it was."""
+    """The velocity that impulses leave, the reaction of each block, what was found (impulses of all rows; of stops
+    alone, the ends where joints are held) and what is remembered of that for the next step; where anything was to be
+    solved at all, and how well it was. `recovery` is a velocity that moves the robot out of depths and is forgotten;
+    None: there is none."""
 
     v: list[Any]
     reactions: list[Reaction] = field(default_factory=list)
+    found: list[Any] = field(default_factory=list)
     memory: list[Any] = field(default_factory=list)
+    recovery: list[Any] | None = None
     disturbed: Any = False
     converged: Any = True
     turns: Any = 0.0
@@ -45,12 +49,13 @@ def solve(
         return Solved(motion.v)
     if prescribed_joints(blocks):
         held, searched = ActiveSet.of(at.tree, motion, blocks, memory).solve(going)
-        return Solved(held.v, [Reaction([0.0]) for _ in blocks], held.ends, searched, held.wrong == 0)
+        nothing = [Reaction([0.0]) for _ in blocks]
+        return Solved(held.v, nothing, held.ends, held.ends, disturbed=searched, converged=held.wrong == 0)
     rest = iter(memory)
-    warm = [[next(rest) for _ in range(block.law.size)] for block in blocks]
+    warm = [block.recalled([next(rest) for _ in range(block.law.size)]) for block in blocks]
     tree = aggregated(motion.tree)
     parts = [_part(options, at, motion, island, tree, blocks, warm, going) for island in islands(tree, blocks)]
-    return _joined(motion.v, blocks, parts, options.tolerance)
+    return _joined(motion.v, blocks, parts, options)
 
 
 @dataclass(frozen=True)
@@ -75,19 +80,22 @@ def _part(
 
     def impulses() -> Solution:
         found = Solver(tree.within(island.bodies), motion.q, at.start.v, free, own, options).solve(start)
-        return replace(found, v=[found.v[d] for d in island.dofs])
+        recovery = [found.recovery[d] for d in island.dofs] if found.recovery else []
+        return replace(found, v=[found.v[d] for d in island.dofs], recovery=recovery)
 
     tree.mark()
     contacts = sum(block.law.is_contact for block in own)
-    nothing = Solution([free[d] for d in island.dofs], [[0.0] * len(x) for x in start], [0.0] * contacts)
+    still = [0.0] * len(island.dofs) if any(block.recovers is not None for block in own) else []
+    nothing = Solution([free[d] for d in island.dofs], [[0.0] * len(x) for x in start], [0.0] * contacts, still)
     found = when(some, impulses, nothing)
     tree.mark()
     return _Part(island, found, some)
 
 
-def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part], tolerance: Any) -> Solved:
+def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part], options: SolverOptions) -> Solved:
     """The islands together."""
     v, reactions = list(free), [Reaction([0.0] * block.law.size) for block in blocks]
+    recovery: list[Any] = [0.0] * len(v)
     solved: Any = False
     error: Any = 0.0
     turns: Any = 0.0
@@ -95,12 +103,18 @@ def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part]
         slips = iter(part.found.slips)
         for d, x in zip(part.island.dofs, part.found.v, strict=True):
             v[d] = x
+        for d, x in zip(part.island.dofs, part.found.recovery, strict=False):
+            recovery[d] = x
         for k, impulses in zip(part.island.blocks, part.found.impulses, strict=True):
             reactions[k] = Reaction(impulses, next(slips) if blocks[k].law.is_contact else 0.0)
         solved = solved | part.solved
         error, turns = (_larger(x, y) for x, y in ((error, part.found.error), (turns, part.found.turns)))
-    memory = [x for reaction in reactions for x in reaction.impulses]
-    return Solved(v, reactions, memory, solved, error <= tolerance * tolerance, turns, sqrt(error))
+    found = [x for reaction in reactions for x in reaction.impulses]
+    each = zip(blocks, reactions, strict=True)
+    memory = [x for block, reaction in each for x in block.remembered(reaction.impulses)]
+    converged = True if options.keep_best else error <= options.tolerance * options.tolerance
+    moves = recovery if any(part.found.recovery for part in parts) else None
+    return Solved(v, reactions, found, memory, moves, solved, converged, turns, sqrt(error))
 
 
 def _larger(x: Any, y: Any) -> Any:
