@@ -1,5 +1,7 @@
-"""What a convex shape touches with in a direction, as four points: a face, or one that has shrunk to an edge or a point;
-and where two of them, one above the other, meet."""
+"""Faces that two convex shapes turn to each other, as four points each, and where they meet.
+
+A face may have shrunk to an edge or a point, whose four points coincide.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class Corner(NamedTuple):
 
 
 def face(shape: Shape, support: Callable[[Vector], Vector], n: Vector) -> list[Vector]:
-    """The farthest points in four directions around the unit vector n, counter-clockwise about it; in the shape's axes."""
+    """The farthest points in four directions around the unit vector n, counter-clockwise, in the axes of the shape."""
     t = across(n)
     w = n.cross(t)
     tilted = [n + (t * x + w * y) * TILT for x, y in AROUND]

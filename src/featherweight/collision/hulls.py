@@ -10,11 +10,12 @@ from featherweight.collision.geometry import across, chosen
 from featherweight.collision.gjk import Nearest, separation
 from featherweight.collision.spread import spread
 from featherweight.collision.touch import FAR, Placed, Touch
-from featherweight.scalar import where
+from featherweight.scalar import maximum, where
 from featherweight.shapes import Shape
 from featherweight.spatial import Vector
 
 BESIDE = 1e-5  # [m], how far apart parallel edges may be that touch along their length
+SAME = 1e-7  # [m], by how much the nearest point must be nearer than those of the faces to be one
 TOGETHER = 1e-4  # [m], points that are nearer are one
 
 
@@ -41,13 +42,13 @@ def hull_hull(a: Placed[Shape], b: Placed[Shape]) -> list[Touch]:
     level = 0.5 * n.dot(found.a + found.b) + middle
     four = spread(met(below, above, BESIDE), TOGETHER)
     nearest = _touch(found, a.shape.rounding, b.shape.rounding)
-    is_one = four[1][2] >= FAR
+    # the lowest point of a round rim is none of a face's four
+    is_one = (four[1][2] >= FAR) | (nearest.gap < four[0][2] - radius - SAME)
+    least = found.gap
     touches = [
-        Touch(where(gap < FAR, gap - radius, FAR), n, u * x + v * y + n * level) for x, y, gap in four
-    ]  # fmt: skip
-    first = Touch(
-        where(is_one, nearest.gap, touches[0].gap), n, chosen(is_one, nearest.point, touches[0].point)
-    )  # fmt: skip
+        Touch(where(gap < FAR, maximum(gap, least) - radius, FAR), n, u * x + v * y + n * level) for x, y, gap in four
+    ]
+    first = Touch(where(is_one, nearest.gap, touches[0].gap), n, chosen(is_one, nearest.point, touches[0].point))
     return [_in_world(a, n, touch) for touch in (first, *touches[1:])]
 
 

@@ -1,4 +1,4 @@
-"""The point of a tetrahedron that is nearest to the origin, by trying all its edges and triangles (GJK's inner part)."""
+"""The point of a tetrahedron that is nearest to the origin, by trying all edges and triangles (for GJK)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FARTHEST = 1e300
 
 
 def nearest(y: list[Vector]) -> list[Any]:
-    """Weights of four points, whose weighted sum is nearest to the origin, which must be outside. Points may coincide."""
+    """Weights of four points whose sum is nearest to the origin, which must be outside. Points may coincide."""
     square = [p.dot(p) for p in y]
     side = {(i, j): y[j] - y[i] for i, j in combinations(range(4), 2)}
     long = {pair: d.dot(d) for pair, d in side.items()}
