@@ -190,7 +190,7 @@ def test_plain_data_keep_them_to_the_bit() -> None:
 def test_a_recording_has_them(tmp_path: Path) -> None:
     model = full()
     file = tmp_path / "run.fw"
-    fw.rollout(model, model.neutral(), np.zeros(model.nv), steps=2, dt=1e-3, checkpoint=file)
+    fw.rollout(model, model.neutral(), np.zeros(model.nv), steps=2, dt=1e-3, file=file)
     again = fw.Trajectory.load(file).model
     assert again is not None
     assert again.shapes == model.shapes
