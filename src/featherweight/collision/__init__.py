@@ -1,6 +1,7 @@
 """Collision detection between two shapes (the narrow phase): where they touch, over any scalar."""
 
 from featherweight.collision.detection import touch_count, touches
+from featherweight.collision.ground import ground_touch_count, ground_touches
 from featherweight.collision.touch import FAR, Placed, Touch
 
-__all__ = ["FAR", "Placed", "Touch", "touch_count", "touches"]
+__all__ = ["FAR", "Placed", "Touch", "ground_touch_count", "ground_touches", "touch_count", "touches"]

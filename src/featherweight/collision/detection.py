@@ -6,13 +6,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from featherweight.collision.spheres import sphere_sphere
+from featherweight.collision.boxes import box_box
+from featherweight.collision.capsules import capsule_box, capsule_capsule
+from featherweight.collision.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 from featherweight.collision.touch import Placed, Touch
 from featherweight.shapes import Shape
 
 # (kind of a, kind of b): how many points there may be, and what finds them
-PAIRS: dict[tuple[str, str], tuple[int, Callable[[Placed, Placed], list[Touch]]]] = {
+PAIRS: dict[tuple[str, str], tuple[int, Callable[[Any, Any], list[Touch]]]] = {
     ("sphere", "sphere"): (1, sphere_sphere),
+    ("sphere", "capsule"): (1, sphere_capsule),
+    ("sphere", "box"): (1, sphere_box),
+    ("sphere", "cylinder"): (1, sphere_cylinder),
+    ("capsule", "capsule"): (2, capsule_capsule),
+    ("capsule", "box"): (2, capsule_box),
+    ("box", "box"): (4, box_box),
 }
 
 
@@ -21,7 +29,7 @@ def touch_count(a: Shape, b: Shape) -> int:
     return _entry(a, b)[0][0]
 
 
-def touches(a: Placed, b: Placed) -> list[Touch]:
+def touches(a: Placed[Shape], b: Placed[Shape]) -> list[Touch]:
     """The contact points of two shapes, as many as `touch_count` says, nearest or not."""
     (_, find), swapped = _entry(a.shape, b.shape)
     if not swapped:

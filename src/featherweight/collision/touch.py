@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from featherweight.shapes import Shape
 from featherweight.spatial import Transform, Vector
 
 FAR = 1e3  # [m], the gap of a point that is not there
 
+Kind = TypeVar("Kind", bound=Shape, covariant=True)
+
 
 @dataclass(frozen=True)
-class Placed:
+class Placed(Generic[Kind]):
     """A shape in the world; X goes from the world's frame to the shape's: X.r is its place, X.E turns into its axes."""
 
-    shape: Shape
+    shape: Kind
     X: Transform
 
 

@@ -66,15 +66,23 @@ class SemiImplicit(Integrator):
         f_ext = None if acting.external is None else acting.external(q, v)
         return MotionEquation(solved, q, v, forces, f_ext, 1.0 / h, lambda a: predicted(tree, v, a, h))
 
-    def finish(self, tree: Tree, motion: FreeMotion, v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
+    def finish(
+        self, tree: Tree, motion: FreeMotion, v: Sequence[Any], h: Any, recovery: Sequence[Any] | None = None
+    ) -> tuple[list[Any], list[Any]]:
         """The robot moves with the velocity that impulses have left."""
-        return super().finish(tree, motion, v, h) if motion.moved else advanced(tree, motion.q, v, h)
+        if motion.moved:
+            return super().finish(tree, motion, v, h, recovery)
+        return advanced(tree, motion.q, v, h, recovery)
 
 
-def advanced(tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
-    """Where a velocity in the axes of now leads to in h, and the same velocity in the axes of then."""
+def advanced(
+    tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any, recovery: Sequence[Any] | None = None
+) -> tuple[list[Any], list[Any]]:
+    """Where a velocity in the axes of now leads to in h, and the same velocity in the axes of then; `recovery` moves it
+    further and is left out of the velocity."""
     new_q, new_v = list(q), list(v)
     for _, _, joint in tree.outward():
         if joint.kind.leader is None:
-            new_q[joint.q], new_v[joint.v] = joint.kind.advance(q[joint.q], v[joint.v], h)
+            more = () if recovery is None else (recovery[joint.v],)
+            new_q[joint.q], new_v[joint.v] = joint.kind.advance(q[joint.q], v[joint.v], h, *more)
     return new_q, new_v

@@ -89,8 +89,8 @@ def check_saved(arrays: Arrays, complete: Any) -> None:
 
 
 def others(arrays: Arrays) -> list[str]:
-    """Names of what only some runs have: a controller's state and outputs."""
-    return [name for name in arrays if name == "x" or name.startswith(OUTPUT)]
+    """Names of what only some runs have: a controller's state and outputs, forces of shapes that touch."""
+    return [name for name in arrays if name in ("x", "pair_force") or name.startswith(OUTPUT)]
 
 
 def check_sizes(model: Any, arrays: Arrays) -> None:
