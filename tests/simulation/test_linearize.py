@@ -64,10 +64,12 @@ def standing(model: fw.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return q, 0.02 * rng.normal(size=model.nv), rng.normal(size=model.nv) * 0.5
 
 
-def differences(model: fw.Model, q: Any, v: Any, tau: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A and B by central differences of rollouts."""
+def differences(
+    model: fw.Model, q: Any, v: Any, tau: Any, size: float = 2e-7, **options: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """A and B by central differences of rollouts; `size` of those of q and v."""
     n, columns = model.nv, []
-    steps = np.repeat([2e-7, 2e-7, 1e-4], n)
+    steps = np.repeat([size, size, 500 * size], n)
     sides = []
     for sign in (1, -1):
         delta = np.diag(sign * steps)

@@ -31,7 +31,7 @@ def change_to_midpoint(tree: Tree, q: Sequence[Any], v: Sequence[Any], h: Any) -
     turning = [i for i, joint in enumerate(tree.joints) if joint.kind.turns is not None]
     V, turned = tree.per_body(Motion.zero()), tree.per_body(Vector.zero())
     change: dict[int, Any] = {}
-    for i in sorted({j for i in turning for j in tree.path(i)}):
+    for i in sorted({ancestor for body in turning for ancestor in tree.path(body)}):
         joint, parent = tree.joints[i], tree.parent[i]
         tree.mark()
         X = joint.transform(q) @ tree.X_tree[i]
