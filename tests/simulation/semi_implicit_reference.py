@@ -24,10 +24,10 @@ def turned(w: Any) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
 
 
-def free_turn(inertia: np.ndarray, w: np.ndarray, h: float, armature: float = 0.0) -> np.ndarray:
-    """ω_m of the midpoint rule M (ω⁺ - ω) + h ω_m × Θ ω_m = 0, solved to rounding."""
+def free_turn(inertia: np.ndarray, w: np.ndarray, h: float, armature: float = 0.0, newton: int = 50) -> np.ndarray:
+    """ω_m of the midpoint rule M (ω⁺ - ω) + h ω_m × Θ ω_m = 0, solved to rounding, or by so many Newton steps."""
     M, after = inertia + armature * np.eye(3), w.copy()
-    for _ in range(50):
+    for _ in range(newton):
         m = (w + after) / 2
         slope = M + h / 2 * (skew(m) @ inertia - skew(inertia @ m))
         after = after - np.linalg.solve(slope, M @ (after - w) + h * np.cross(m, inertia @ m))
@@ -51,7 +51,7 @@ def turns(joint: Any) -> slice | None:
     return None if first is None else slice(joint.v.start + first, joint.v.start + first + 3)
 
 
-def middle_velocity(model: fw.Model, q: Any, v: Any, h: float) -> np.ndarray:
+def middle_velocity(model: fw.Model, q: Any, v: Any, h: float, newton: int = 50) -> np.ndarray:
     """v_m: bodies on free and ball joints have ω_m, all other joints their v."""
     rotation = fw.forward_kinematics(model, q).rotation
     tree, middle = model.over_floats, np.array(v, dtype=float)
@@ -62,7 +62,7 @@ def middle_velocity(model: fw.Model, q: Any, v: Any, h: float) -> np.ndarray:
         if turns(joint) is not None:
             w = fw.body_velocity(model, q, v, model.names[i], "body")[3:]
             floats = isinstance(joint.kind, J.Free)
-            change[i] = free_turn(own_inertia(model, i, floats), w, h, joint.armature[-1]) - w
+            change[i] = free_turn(own_inertia(model, i, floats), w, h, joint.armature[-1], newton) - w
             middle[turns(joint)] += change[i] - carried
     return middle
 
