@@ -14,8 +14,8 @@ J = fw.joints
 
 
 def dense_step(model: fw.Model, D: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float):
-    """(M + h D) a = τ - D v + springs - c by NumPy, then each joint's own step. D has dry friction f / |v| in it, v is in
-    axes that do not turn, and c is taken at v_m: two Newton steps of the midpoint rule for what turns freely."""
+    """(M + h D) a = τ - D v + springs - c by NumPy, then each joint's own step. D has dry friction f / |v| in it, v
+    is in axes that do not turn, and c is taken at v_m: two Newton steps of the midpoint rule for what turns freely."""
     middle = middle_velocity(model, q, v, h, newton=2)
     still, friction, coasting = np.zeros(model.nv), np.zeros(model.nv), v.copy()
     for joint in model.independent_joints:
