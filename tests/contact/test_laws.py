@@ -7,6 +7,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.contact import Impulse, Plane
+from simulation.semi_implicit_reference import middle_velocity
 
 MODEL = fw.robots.mini_cheetah(damping=0.0, friction=0.0)
 POINTS = [point.name for point in MODEL.contact_points]
@@ -25,9 +26,10 @@ def scenes(count: int, seed: int = 0, model: fw.Model = MODEL) -> tuple[np.ndarr
 
 
 def free_velocity(model: fw.Model, q: np.ndarray, v: np.ndarray, h: float) -> np.ndarray:
-    """v + h q̈ without contact, in the axes of the beginning."""
-    after = v + h * fw.forward_dynamics(model, q, v, np.zeros_like(v))
-    after[:, :3] += h * np.cross(v[:, 3:6], v[:, :3])
+    """v + h q̈(q, v_m) without contact, in the axes of the beginning."""
+    middle = np.array([middle_velocity(model, *state, h, newton=2) for state in zip(q, v, strict=True)])
+    after = v + h * fw.forward_dynamics(model, q, middle, np.zeros_like(v))
+    after[:, :3] += h * np.cross(middle[:, 3:6], v[:, :3])
     return after
 
 

@@ -8,6 +8,7 @@ import pytest
 import featherweight as fw
 from contact.test_laws import MODEL, MU, POINTS, scenes
 from featherweight.contact import Impulse, SpringDamper
+from simulation.semi_implicit_reference import middle_velocity
 
 H = 1e-3
 
@@ -20,8 +21,9 @@ def velocities(q: np.ndarray, v: np.ndarray, impulses: dict[int, np.ndarray]) ->
         pose = fw.frame_pose(MODEL, q, POINTS[k])
         force = pose.rotation.T @ (impulse / H)  # a contact point's frame has its body's axes
         f_ext[point.body] += np.concatenate([force, np.cross(point.position, force)])
-    after = v + H * fw.forward_dynamics(MODEL, q, v, np.zeros(MODEL.nv), f_ext)
-    after[:3] += H * np.cross(v[3:6], v[:3])
+    middle = middle_velocity(MODEL, q, v, H, newton=2)
+    after = v + H * fw.forward_dynamics(MODEL, q, middle, np.zeros(MODEL.nv), f_ext)
+    after[:3] += H * np.cross(middle[3:6], v[:3])
     return {k: fw.jacobian(MODEL, q, POINTS[k], "world_aligned")[:3] @ after for k in impulses}
 
 
