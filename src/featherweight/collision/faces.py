@@ -60,7 +60,7 @@ def met(a: list[Corner], b: list[Corner], around_a: list[Corner], around_b: list
         (a, b, around_b, wide_b | neither, 1.0),
         (b, a, around_a, wide_a, -1.0),
     ):
-        height = _plane(other)
+        height = plane(other)
         for k in range(4):
             p, q = own[k], own[(k + 1) % 4]
             low, high = _within(p, q, around)
@@ -105,7 +105,7 @@ def _is_wide(face: list[Corner]) -> Any:
     return _area(face) > NARROW * (p.u * p.u + p.v * p.v + q.u * q.u + q.v * q.v) + 1e-16
 
 
-def _plane(face: list[Corner]) -> Callable[[Any, Any], Any]:
+def plane(face: list[Corner]) -> Callable[[Any, Any], Any]:
     """Height of a face at (u, v): of the plane through it, or along it if it is an edge."""
     p, q = _diagonals(face)
     area, wide = _area(face), _is_wide(face)
