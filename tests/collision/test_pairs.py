@@ -123,7 +123,7 @@ def test_points_are_in_the_middle(pair):
     for shape, R, p in ((a, Ra, pa), (b, Rb, pb)):
         beyond = outside(shape, R[i], p[i], point[i, k]) - np.abs(gap[i, k]) / 2
         assert np.quantile(beyond, 0.97) < (1e-4 if pair in BY_SUPPORT else 1e-9)
-        assert beyond.max() < (2e-3 if pair in BY_SUPPORT else 1e-4)
+        assert beyond.max() < (5e-3 if pair in BY_SUPPORT else 1e-4)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
