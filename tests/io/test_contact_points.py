@@ -68,8 +68,80 @@ def test_a_capsule_is_its_ends_with_its_radius():
     assert {point.radius for point in model.contact_points} == {0.1}
 
 
-def test_a_cylinder_is_points_on_its_rims():
-    model = fw.loads(robot("", arm_shapes=collision('<cylinder radius="0.1" length="0.6"/>')))
+CYLINDER = '<cylinder radius="0.1" length="0.6"/>'
+
+
+def grounded(model):
+    return [shape.name for shape in model.ground_shapes]
+
+
+@pytest.mark.parametrize("contact", [True, "all", ["arm"]])
+def test_a_cylinder_touches_as_it_is(contact):
+    model = fw.loads(robot("", arm_shapes=SPHERE + collision(CYLINDER, '<origin xyz="1 2 3"/>')), contact=contact)
+    (shape,) = model.ground_shapes
+    assert (shape.name, shape.link, shape.body) == ("arm_2", "arm", 1)
+    assert shape.shape == fw.shapes.Cylinder(0.1, 0.6)
+    assert tuple(shape.X.r) == (1, 2, 3)
+    assert [point.name for point in model.contact_points] == ["arm_contact0"]
+    assert [own.ground for own in model.shapes] == [False, True]
+
+
+@pytest.mark.parametrize("contact", [False, [], ["base"]])
+def test_a_cylinder_that_is_not_named_does_not_touch(contact):
+    model = fw.loads(robot(SPHERE, arm_shapes=collision(CYLINDER)), contact=contact)
+    assert grounded(model) == []
+    assert "arm" in [shape.name for shape in model.shapes]
+
+
+def test_other_shapes_do_not_touch_the_ground_twice():
+    shapes = SPHERE + collision('<box size="1 1 1"/>') + collision('<capsule radius="0.1" length="0.6"/>')
+    model = fw.loads(robot(SPHERE, arm_shapes=shapes))
+    assert len(model.shapes) == 4
+    assert not model.ground_shapes
+    assert len(model.contact_points) == 1 + 1 + 8 + 2
+
+
+def test_points_are_counted_as_if_cylinders_had_some():
+    """Names of points do not change with what else touches."""
+    model = fw.loads(robot("", arm_shapes=collision(CYLINDER) + SPHERE))
+    assert [point.name for point in model.contact_points] == ["arm_contact8"]
+
+
+def rover(wheels, others=""):
+    """A box on so many wheels."""
+    text = f'<robot name="rover"><link name="base">{INERTIAL}{others}</link>'
+    for k in range(wheels):
+        text += f'<link name="wheel{k}">{INERTIAL}{collision(CYLINDER)}</link>'
+        text += f'<joint name="axle{k}" type="continuous"><parent link="base"/><child link="wheel{k}"/>'
+        text += f'<origin xyz="{k // 2} {k % 2} 0" rpy="1.5707963267948966 0 0"/></joint>'
+    return text + "</robot>"
+
+
+@pytest.mark.parametrize("wheels", [1, 4, 6, 12])
+def test_all_wheels_roll_however_many(wheels):
+    box = collision('<box size="3 1 0.1"/>')
+    model = fw.loads(rover(wheels, box), base="free")
+    assert grounded(model) == [f"wheel{k}" for k in range(wheels)]
+    assert not [point for point in model.contact_points if "wheel" in point.name]
+
+
+def test_of_many_cylinders_a_few_touch_as_they_are():
+    """Those at the end of the limb, and no more than make 24 contacts; points stand for some others."""
+    many = "".join(collision(CYLINDER, f'<origin xyz="{k} 0 0"/>') for k in range(10))
+    model = fw.loads(rover(2, many), base="free")
+    assert {"wheel0", "wheel1"} <= {*grounded(model)}
+    assert 4 * len(model.ground_shapes) + len(model.contact_points) <= 24 + 4
+    assert len(model.ground_shapes) > 3
+    touching = {*grounded(model)}
+    assert len(touching) < 12
+    everything = fw.loads(rover(2, many), base="free", contact="all")
+    assert len(everything.ground_shapes) == 12
+
+
+def test_a_cylinder_that_is_only_seen_is_points_on_its_rims():
+    seen = f"<visual><geometry>{CYLINDER}</geometry></visual>"
+    model = fw.loads(robot("", arm_shapes=seen), contact=["arm"])
+    assert not model.shapes
     p = points(model)
     assert len(p) == 8
     assert np.allclose(np.hypot(p[:, 0], p[:, 1]), 0.1)

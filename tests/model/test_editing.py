@@ -217,7 +217,7 @@ def test_names_change_everywhere(tmp_path) -> None:
     ("names", "error", "message"),
     [
         ({"lefd": "x"}, KeyError, "did you mean 'left'"),
-        ({"world": "x"}, KeyError, "no link, frame, joint or contact point named 'world'"),
+        ({"world": "x"}, KeyError, "no link, frame, joint, contact point or shape named 'world'"),
         ({"link:world": "x"}, KeyError, "'link:world'"),
         ({"left": "palm"}, ModelError, "'palm' is used already"),
         ({"left": ""}, ModelError, "expected a name, got ''"),

@@ -27,6 +27,7 @@ class Cone(Law):
     friction: Any
     size = 3
     is_contact = True
+    one_sided = True
 
     def problem(self, dofs: tuple[int, ...], T: Rows, Y: Rows, e: list[Any], before: Sequence[Any]) -> ConeProblem:
         nn, n1, n2, o11, o12, o22 = (dot(T[r], Y[c]) for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))

@@ -13,6 +13,7 @@ from featherweight.constraints.law import Law
 from featherweight.forces import Kinematics, Push
 from featherweight.inputs import Numbers
 from featherweight.model import Model
+from featherweight.spatial import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,12 @@ class Block:
         wanted: (velocities of the rows before the step, and free ones) -> target velocity v* of each row.
         needed: free joint velocities v -> whether it does need an impulse; None: wherever it acts.
         approach: joint velocities v -> speed of what is about to be stopped, 0 where nothing is; None: not known.
+        inelastic: the same as `wanted` if nothing bounces; None: nothing does. Where bouncing would add energy, which
+            friction makes possible, the impulses are taken back towards these (`solve.restitution`).
+        recovers: the speed [m/s] of the first row by which the robot moves out of a depth in this step, without keeping
+            that speed; None: it does not.
+        axes: of the rows of a contact in the world; its impulses are then remembered in the world's axes, so that a
+            warm start is right although the rows turn. None: they are remembered by row.
     """
 
     law: Law
@@ -52,6 +59,17 @@ class Block:
     wanted: Callable[[Sequence[Any], Sequence[Any]], list[Any]] = zero_velocity
     needed: Callable[[Sequence[Any]], Any] | None = None
     approach: Callable[[Sequence[Any]], Any] | None = None
+    inelastic: Callable[[Sequence[Any], Sequence[Any]], list[Any]] | None = None
+    recovers: Any = None
+    axes: Matrix | None = None
+
+    def recalled(self, memory: Sequence[Any]) -> list[Any]:
+        """Impulses of its rows, from what is remembered of the step before."""
+        return list(memory) if self.axes is None else [*(self.axes @ Vector(*memory))]
+
+    def remembered(self, impulses: Sequence[Any]) -> list[Any]:
+        """What is remembered of impulses."""
+        return list(impulses) if self.axes is None else [*self.axes.transposed_times(Vector(*impulses))]
 
     def is_needed(self, v: Sequence[Any]) -> Any:
         """Does it take an impulse if the velocities are v without one?"""

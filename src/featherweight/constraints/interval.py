@@ -57,6 +57,7 @@ class Stop(Interval):
 
     low: Any = -math.inf
     high: Any = math.inf
+    one_sided = True
     prescribes = True
 
     def passes(self, v: Any) -> Any:

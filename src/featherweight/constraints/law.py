@@ -23,6 +23,7 @@ class Law:
 
     size: int  # impulses of a block
     is_contact = False  # of a point: skipped while it is open, and it may slip
+    one_sided = False  # the impulse of its first row only pushes
     prescribes = False  # where it acts, it prescribes the velocity of one joint: an active-set method can solve it
 
     def problem(self, dofs: tuple[int, ...], T: Rows, Y: Rows, e: list[Any], before: Sequence[Any]) -> LocalProblem:

@@ -2,6 +2,7 @@
 
 from featherweight.contact.contact_model import ContactModel
 from featherweight.contact.impulse import Impulse
+from featherweight.contact.pair import Pair
 from featherweight.contact.spring_damper import SpringDamper
 from featherweight.contact.surfaces import Box, Heightfield, Plane, Sphere, Surface
 
@@ -10,6 +11,7 @@ __all__ = [
     "ContactModel",
     "Heightfield",
     "Impulse",
+    "Pair",
     "Plane",
     "Sphere",
     "SpringDamper",

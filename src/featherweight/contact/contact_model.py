@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike
 from featherweight.constraints import Constraint, JointLimit
 from featherweight.constraints.solve.solver import SolverOptions
 from featherweight.contact.candidates import Ground
+from featherweight.contact.pair import Pair, Pairs, checked_pairs
+from featherweight.contact.slots import Arrangement, arranged
 from featherweight.contact.surfaces import Plane, Surface, check_friction, check_restitution
+from featherweight.contact.touching import TouchingPair
 from featherweight.forces import ForceElement
 from featherweight.inputs import Numbers, with_fields
 from featherweight.model import Model
@@ -20,17 +23,22 @@ from featherweight.model.parameters import GROUND_FRICTION
 
 @dataclass(frozen=True)
 class ContactModel:
-    """Points of the robot against surfaces. Frozen: what it depends on is in its fields.
+    """Points and shapes of robots against surfaces and against each other. Frozen: what it depends on is in its fields.
 
     Args:
         ground: a surface, or several.
         friction: coefficient μ where the surface has none; a parameter "ground.friction" of the robot takes its place.
         restitution: e where the surface has none.
+        pairs: which shapes may touch which: "ground", the ground alone; "auto", the ground and each other, as
+            `model.collision_pairs()` tells; "none", contact points alone touch the ground; or names of shapes or links
+            that may touch beside the ground, as tuples of two or as `Pair` with coefficients of its own. None: "auto"
+            where models were added by `Builder.add_model`, else "ground".
     """
 
     ground: Surface | Sequence[Surface] = field(default_factory=Plane)
     friction: float = GROUND_FRICTION
     restitution: float = 0.0
+    pairs: str | Sequence[tuple[str, str] | Pair] | None = None
 
     def __post_init__(self) -> None:
         ground = self.ground if isinstance(self.ground, Iterable) else (self.ground,)
@@ -40,6 +48,7 @@ class ContactModel:
         object.__setattr__(self, "ground", ground)
         check_friction("friction", self.friction)
         check_restitution("restitution", self.restitution)
+        object.__setattr__(self, "pairs", checked_pairs(self.pairs))
 
     def over(self, numbers: Numbers) -> ContactModel:
         """The same model over other scalars."""
@@ -52,11 +61,20 @@ class ContactModel:
 
     def check(self, model: Model) -> None:
         """Raise ValueError if this cannot be used with the robot."""
-        if not model.contact_points:
+        if not model.contact_points and not self.touching(model):
             raise ValueError(
-                f"contact: {model.name!r} has no contact points; add some with "
-                'Builder.add_contact_point, or name the links of a file that touch: fw.load(…, contact=("foot", …))'
+                f"contact: {model.name!r} has no contact points, and no shapes that may touch; add some with "
+                "Builder.add_contact_point or add_geometry, or name the links of a file that touch: "
+                'fw.load(…, contact=("foot", …))'
             )
+
+    def touching(self, model: Model) -> list[TouchingPair]:
+        """The shapes of a robot that may touch the ground or each other."""
+        return arranged(model, self.allowed, len(self.surfaces), 0).direct
+
+    def arranged(self, model: Model) -> Arrangement:
+        """Which of these have rows or springs of their own, and which share slots."""
+        return Arrangement(self.touching(model), [], 0)
 
     def elements(self) -> tuple[ForceElement, ...]:
         """The force elements it adds to a step."""
@@ -78,6 +96,11 @@ class ContactModel:
     def solver(self) -> SolverOptions:
         """When constraints count as solved."""
         return SolverOptions()
+
+    @property
+    def allowed(self) -> Pairs:
+        """Which shapes may touch which, as it was checked."""
+        return self.pairs  # type: ignore[return-value]
 
     @property
     def surfaces(self) -> tuple[Surface, ...]:

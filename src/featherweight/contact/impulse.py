@@ -13,13 +13,15 @@ lifts it by what gravity takes in half a step, h g / 2β.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from featherweight.constraints import Constraint, DryFriction, JointLimit
 from featherweight.constraints.joint_limit import limits_of
 from featherweight.constraints.solve.solver import SolverOptions
 from featherweight.contact.contact_model import ContactModel
 from featherweight.contact.point_on_surface import PointOnSurface
+from featherweight.contact.shapes_touch import ShapesTouch
+from featherweight.contact.slots import Arrangement, arranged
 from featherweight.inputs import Numbers, with_fields
 from featherweight.model import Model
 
@@ -35,6 +37,12 @@ class Impulse(ContactModel):
         recovery_speed: v_max [m/s], most that recovery adds.
         slop: depth [m] that is left, so that a resting point keeps touching.
         bounce_speed: v_min [m/s], below which nothing bounces.
+        keep_best: what becomes of a step that is not solved to the tolerance: False, the robot stands still from there
+            on with status NOT_CONVERGED; True, it goes on with the best impulses that were found, and `solver` of the
+            trajectory has their residual.
+        slots: how many contacts between shapes there are at most: the nearest of all pairs share them, and `missed` of
+            the trajectory counts those that found none. 0: each contact point of each pair has code of its own. None:
+            slots where there are many pairs.
         dry_friction: of joints. "damping": implicit damping, f over speed, cheap; a joint that is held creeps. "rows":
             part of the contact problem (see the top of this file), for steps that move after impulses have acted.
         presliding: ε of "rows": how much a joint that is held yields to a change of its load, as a part of what it
@@ -47,6 +55,8 @@ class Impulse(ContactModel):
     recovery_speed: float = 0.5
     slop: float = 1e-6
     bounce_speed: float = 0.01
+    keep_best: bool = field(default=False, kw_only=True)
+    slots: int | None = field(default=None, kw_only=True)
     dry_friction: str = "damping"
     presliding: float = 0.01
 
@@ -60,6 +70,12 @@ class Impulse(ContactModel):
                 raise ValueError(f"{name}: expected a number of 0 or more, got {value!r}")
         if isinstance(self.iterations, bool) or not isinstance(self.iterations, int) or self.iterations < 1:
             raise ValueError(f"iterations: expected a whole number of 1 or more, got {self.iterations!r}")
+        if not isinstance(self.keep_best, bool):
+            raise TypeError(f"keep_best: expected True or False, got {self.keep_best!r}")
+        if self.slots is not None and (
+            isinstance(self.slots, bool) or not isinstance(self.slots, int) or self.slots < 0
+        ):
+            raise ValueError(f"slots: expected a whole number of 0 or more, or None, got {self.slots!r}")
         if self.dry_friction not in ("damping", "rows"):
             raise ValueError(f"dry_friction: expected 'damping' or 'rows', got {self.dry_friction!r}")
 
@@ -74,7 +90,10 @@ class Impulse(ContactModel):
 
     def constraints(self) -> tuple[Constraint, ...]:
         own = self.recovery, self.recovery_speed, self.slop, self.bounce_speed
-        return (PointOnSurface(self._ground(), *own),)
+        return PointOnSurface(self._ground(), *own), ShapesTouch(self._ground(), self.allowed, *own, self.slots)
+
+    def arranged(self, model: Model) -> Arrangement:
+        return arranged(model, self.allowed, len(self.surfaces), self.slots)
 
     def joint_limit(self) -> JointLimit:
         return JointLimit(self.recovery, self.recovery_speed, self.slop)
@@ -84,4 +103,4 @@ class Impulse(ContactModel):
 
     @property
     def solver(self) -> SolverOptions:
-        return SolverOptions(self.tolerance, self.iterations)
+        return SolverOptions(self.tolerance, self.iterations, self.keep_best)

@@ -2,7 +2,9 @@
 
     0 ≤ λ_n ⟂ v_n⁺ - v* ≥ 0,    |λ_t| ≤ μ λ_n,    v_t⁺ = 0 or λ_t = -μ λ_n v_t⁺ / |v_t⁺|,
 
-with v* = max(-e v_n, min(-β z, v_max)), which bounces (by the velocity v_n before the step) and recovers from depth.
+with v* = max(-e v_n, min(-β z, v_max)), which bounces (by the velocity v_n before the step) and recovers from depth. A
+point that is above the surface by no more than a step could close (z ≤ 0.1 m/s h) is a speculative contact: it may
+approach as far as the surface, v* = -z / h, so that a point which rests and rises by rounding keeps touching.
 Where the step has moved already, points touch at its end, and what bounces does so by the velocity it arrives with.
 """
 
@@ -15,9 +17,9 @@ from typing import Any
 from featherweight import algorithms
 from featherweight.constraints import Block, Cone, Constraint, Push, Reaction, Situation
 from featherweight.contact.candidates import ContactCandidate, Ground, candidates, contact_records
-from featherweight.inputs import absent
+from featherweight.contact.signorini import REACH, wanted_velocities
 from featherweight.model import Model
-from featherweight.scalar import maximum, minimum, where
+from featherweight.scalar import maximum, minimum
 from featherweight.spatial import Vector
 
 
@@ -49,20 +51,16 @@ class PointOnSurface(Constraint):
         return at.once(("candidates", id(self)), lambda: candidates(self.ground, at))
 
     def _block(self, m: ContactCandidate, at: Situation) -> Block:
-        def wanted(before: Sequence[Any], free: Sequence[Any]) -> list[Any]:
-            away = maximum(minimum(-self.recovery * (m.z + self.slop), self.recovery_speed), 0.0)
-            if not absent(m.restitution):
-                hits = free[0] if at.moved else before[0]
-                away = maximum(where(before[0] < -self.bounce_speed, -m.restitution * hits, 0.0), away)
-            return [away, 0.0, 0.0]
+        recovers = maximum(minimum(-self.recovery * (m.z + self.slop), self.recovery_speed), 0.0)
+        wanted, inelastic = wanted_velocities(at, m.z, recovers, m.restitution, self.bounce_speed)
 
         def approach(v: Sequence[Any]) -> Any:
             _, V, _ = algorithms.body_motion(at.tree, m.body, at.q, v, [0] * at.tree.nv)
             return -V.dot(m.force(m.frame[0]))
 
         return Block(
-            Cone(m.friction), (m.body,), m.z <= 0 if m.body > 0 else False,
-            lambda: [Push({m.body: m.force(row)}) for row in m.frame], wanted, approach=approach,
+            Cone(m.friction), (m.body,), m.z <= at.h * REACH if m.body > 0 else False,
+            lambda: [Push({m.body: m.force(row)}) for row in m.frame], wanted, approach=approach, inelastic=inelastic,
         )  # fmt: skip
 
     def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:

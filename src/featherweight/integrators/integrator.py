@@ -105,8 +105,11 @@ class Integrator:
         """The equation of motion that impulses enter before the robot moves; None if it has moved when they act."""
         return None
 
-    def finish(self, tree: Tree, motion: FreeMotion, v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
-        """The state after the step, once impulses have left the velocity v."""
+    def finish(
+        self, tree: Tree, motion: FreeMotion, v: Sequence[Any], h: Any, recovery: Sequence[Any] | None = None
+    ) -> tuple[list[Any], list[Any]]:
+        """The state after the step, once impulses have left the velocity v. `recovery` is a velocity that moves the
+        robot as well and is forgotten; no block asks for it if the step has moved already."""
         return list(motion.q), list(v)
 
     def __repr__(self) -> str:

@@ -179,16 +179,16 @@ def _assembled(
         name = new_name("root_joint", {joint.name for joint in joints})
         joints.insert(0, LinkJoint(name, kind, "world", root, None))
     frames = list(description.frames)
-    found, told = contact_points(description, tree, options.contact, options.base == "free", paths, taken)
-    points = [*description.points, *found]
-    notes[:0] = told
+    touching = contact_points(description, tree, options.contact, options.base == "free", paths, taken)
+    points = [*description.points, *touching.points]
+    notes[:0] = touching.notes
     if world != "world":
         joints = [replace(joint, child=world) if joint.child == "world" else joint for joint in joints]
         frames = [replace(frame, parent=world) if frame.parent == "world" else frame for frame in frames]
         points = [replace(point, parent=world) if point.parent == "world" else point for point in points]
     return replace(
         description,
-        links=tuple(_found(link, paths, world) for link in description.links),
+        links=tuple(_found(link, paths, world, touching.shapes) for link in description.links),
         joints=tuple(joints),
         frames=tuple(frames),
         points=tuple(points),
@@ -205,11 +205,13 @@ def _hung(joint: LinkJoint, void: Collection[str], world: str) -> LinkJoint:
     return replace(joint, **changes) if changes else joint
 
 
-def _found(link: Link, paths: Mapping[str, str], world: str) -> Link:
-    """A link with the files of its meshes, and the name of the model."""
+def _found(link: Link, paths: Mapping[str, str], world: str, touching: Collection[tuple[str, int]]) -> Link:
+    """A link with the files of its meshes, with what touches the ground as it is, and the name of the model."""
     shapes: tuple[Shape, ...] = link.shapes
     if any(shape.mesh in paths for shape in shapes):
         shapes = tuple(replace(s, path=paths[s.mesh]) if s.mesh in paths else s for s in shapes)
+    if touching:
+        shapes = tuple(replace(s, ground=True) if (link.name, k) in touching else s for k, s in enumerate(shapes))
     if shapes is link.shapes and not link.name == "world" != world:
         return link
     return replace(link, name=world if link.name == "world" else link.name, shapes=shapes)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from featherweight.errors import ModelError
 from featherweight.io.bodies import SpanningTree
-from featherweight.io.few_points import MOST, ShapePoint, few
+from featherweight.io.few_points import MOST, ShapePoint, few, few_shapes
 from featherweight.io.limits import POINTS
 from featherweight.io.mesh_points import mesh_points
 from featherweight.model.description import Description, Link, LinkPoint, Shape
@@ -21,6 +22,14 @@ RIM = 4  # points on each rim of a cylinder
 ALL = "all"
 
 
+class Touching(NamedTuple):
+    """What touches the ground: contact points, and shapes that do as they are, by link and number; notes."""
+
+    points: list[LinkPoint]
+    shapes: set[tuple[str, int]]
+    notes: list[str]
+
+
 def contact_points(
     description: Description,
     tree: SpanningTree,
@@ -28,44 +37,69 @@ def contact_points(
     floats: bool,
     paths: Mapping[str, str],
     taken: set[str],
-) -> tuple[list[LinkPoint], list[str]]:
+) -> Touching:
     """Points of the collision shapes: a few of them (True), all ("all"), or those of links and frames that are named.
 
-    A link that is named has points of its meshes too, whose files are `paths` by their names, and of its visual shapes
-    if it has no others. Names of points are not among those `taken`, and are taken from now on. Also notes: what was
-    left out, which meshes are missing.
+    Cylinders touch as they are, so that wheels roll; where there are too many, a few of them, and points on the rims
+    of others. A link that is named has points of its meshes too, whose files are `paths` by their names, and of its
+    visual shapes if it has no others. Names of points are not among those `taken`, and are taken from now on. Notes
+    tell what was left out, which meshes are missing.
     """
     if contact is False:
-        return [], []
+        return Touching([], set(), [])
     links = {link.name: link for link in description.links}
-    if contact is True or contact == ALL:
-        points = [point for link in description.links for point in _of_link(link)]
-        notes: list[str] = []
-        if contact is True and len(points) > MOST:
-            total, points = len(points), few(points, tree, floats)
-            notes = [
-                f"{len(points)} of {total} contact points of collision shapes are used: those at the ends of limbs, "
-                'and some far from each other; contact="all" takes all, contact=["LINK", …] those of some links'
-            ]
-    else:
-        points, notes = [], []
-        for name in [name for name in links if name in set(contact)]:
-            own, missing = _named(links[name], tree, paths)
-            points += own
-            notes += missing
+    points, notes = _chosen(links, tree, contact, floats, paths)
     if len(points) > POINTS:
         last = links[points[POINTS].link]
         message = f"the collision shapes up to here have more than {POINTS} contact points"
         fix = "contact=False takes none, contact=[…] those of some links"
         raise ModelError(f"{message}; {fix}", line=last.line, element=last.where)
+    cylinders = {p[:2] for p in points if _is_cylinder(links[p.link], p.shape)}
+    if cylinders and contact is True:
+        cylinders = few_shapes(points, cylinders, tree)
     found = [
         LinkPoint(new_name(f"{p.link}_contact{p.number}", taken), p.link, p.position, p.radius, links[p.link].source)
         for p in points
+        if p[:2] not in cylinders
     ]
     if not isinstance(contact, (bool, str)):
         frames = sorted(set(contact) - set(links))
         found += [LinkPoint(new_name(f"{name}_contact", taken), name) for name in frames]
-    return found, notes
+    return Touching(found, cylinders, notes)
+
+
+def _chosen(
+    links: Mapping[str, Link],
+    tree: SpanningTree,
+    contact: bool | str | Sequence[str],
+    floats: bool,
+    paths: Mapping[str, str],
+) -> tuple[list[ShapePoint], list[str]]:
+    """The points that are asked for, those on the rims of cylinders too; and notes."""
+    if contact is True or contact == ALL:
+        points = [point for link in links.values() for point in _of_link(link)]
+        if contact == ALL or len(points) <= MOST:
+            return points, []
+        total, points = len(points), few(points, tree, floats)
+        return points, [
+            f"{len(points)} of {total} contact points of collision shapes are used: those at the ends of limbs, "
+            'and some far from each other; contact="all" takes all, contact=["LINK", …] those of some links'
+        ]
+    points, notes = [], []
+    asked = set() if isinstance(contact, bool) else set(contact)
+    for name in [name for name in links if name in asked]:
+        own, missing = _named(links[name], tree, paths)
+        points += own
+        notes += missing
+    return points, notes
+
+
+def _is_cylinder(link: Link, k: int) -> bool:
+    """Is a shape of a link a cylinder that touches, and has a volume?"""
+    if k >= len(link.shapes):  # the origin of a link without shapes
+        return False
+    shape = link.shapes[k]
+    return shape.kind == "cylinder" and shape.role == "collision" and min(shape.size) > 0
 
 
 def new_name(name: str, taken: set[str]) -> str:

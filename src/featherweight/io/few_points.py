@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from featherweight.io.bodies import SpanningTree
 from featherweight.model.spelling import Three
 
 MOST = 24  # contact points that a robot gets by itself: a step of it is compiled in about two seconds
+
+CONTACTS = 4  # that a shape on a plane has
 
 
 class ShapePoint(NamedTuple):
@@ -44,6 +47,25 @@ def few(points: Sequence[ShapePoint], tree: SpanningTree, floats: bool) -> list[
     rest = sorted({k for some in own.values() for k in some} - set(chosen))
     chosen += _spread(place, rest, chosen, MOST - len(chosen))
     return [points[k] for k in sorted(chosen)]
+
+
+def few_shapes(
+    points: Sequence[ShapePoint], shapes: Collection[tuple[str, int]], tree: SpanningTree
+) -> set[tuple[str, int]]:
+    """Which of the `shapes` whose points these are touch as they are, in place of the points.
+
+    All at the ends of limbs do, so that all wheels roll; of others those with the most points, as long as there are no
+    more than `MOST` contacts, a shape being `CONTACTS`.
+    """
+    body, place, ends = _at_rest(points, tree)
+    own: dict[int, list[int]] = {}
+    for k, number in enumerate(body):
+        own.setdefault(number, []).append(k)
+    last = {points[k][:2] for end in ends for k in _far_end(points, own.get(end, []), place)}
+    count = Counter(point[:2] for point in points if point[:2] in shapes)
+    left = MOST - (len(points) - count.total()) - CONTACTS * len(last & {*count})
+    others = [shape for shape, _ in count.most_common() if shape not in last]
+    return (last & {*count}) | {*others[: max(left, 0) // CONTACTS]}
 
 
 def _at_rest(points: Sequence[ShapePoint], tree: SpanningTree) -> tuple[list[int], np.ndarray, list[int]]:

@@ -23,7 +23,7 @@ def mesh_points(path: str, scale: tuple[float, ...], outward: np.ndarray) -> lis
     if parts is None:
         return None
     vertices = np.concatenate([part.vertices for part in parts]) * scale
-    d = _directions()
+    d = directions()
     d = d[d @ outward >= 0]
     h = (vertices @ d.T).max(axis=0)
     rows = np.column_stack([d, np.ones(len(d))])
@@ -35,7 +35,7 @@ def mesh_points(path: str, scale: tuple[float, ...], outward: np.ndarray) -> lis
     return [(_three(vertices[k]), 0.0) for k in found]
 
 
-def _directions() -> np.ndarray:
+def directions() -> np.ndarray:
     """Spread over a sphere along a spiral of equal areas (n, 3)."""
     k = np.arange(DIRECTIONS) + 0.5
     z, turn = 1 - 2 * k / DIRECTIONS, np.pi * (1 + 5**0.5) * k

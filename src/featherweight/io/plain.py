@@ -7,16 +7,20 @@ numbers, so that a run's file can carry its robot. Meshes stay behind: a file sa
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from featherweight import joints
 from featherweight.errors import ModelError
 from featherweight.joints import Joint
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
+from featherweight.model.builder_shapes import described_shapes
+from featherweight.model.collision_pairs import excluding
 from featherweight.model.describe import describe
 from featherweight.model.description import LinkJoint
 
 Plain = dict[str, Any]
+OF_SHAPES = ("name", "friction", "restitution", "ground", "group")  # of those that touch
 OF_COORDINATES = ("armature", "damping", "friction", "stiffness", "rest")
 
 
@@ -43,13 +47,16 @@ def to_plain(model: Model) -> Plain | None:
     order = [(frame.kind, frame.name) for frame in model.frames.values()]
     shapes: list[Plain] = []
     for shape in model.geometry:
-        facts = {"role": shape.role, "kind": shape.kind, "size": list(shape.size), "mesh": shape.mesh}
+        facts: Plain = {"role": shape.role, "kind": shape.kind, "size": list(shape.size), "mesh": shape.mesh}
         where = {"parent": model.names[shape.body], "placement": _placement(Placement.of(shape.X))}
+        if shape.role == "collision":
+            facts |= {"link": shape.link} | {name: getattr(shape, name) for name in OF_SHAPES}
         shapes.append({"shape": {**facts, **where, "color": list(shape.color)}})
     return {
         "name": model.name,
         "gravity": [float(x) for x in model.gravity_vector],
         "parameters": list(model.parameters),
+        "excluded": [list(pair) for pair in model.excluded],
         "calls": [*(calls[name] for name in order if name in calls), *shapes],
     }
 
@@ -61,7 +68,10 @@ def from_plain(data: Any) -> Model:
         for call in data["calls"]:
             ((what, given),) = call.items()
             _CALLS[what](builder, dict(given))
-        return builder.build()
+        excluded = [(a, b) for a, b in data.get("excluded", [])]
+        if not all(isinstance(name, str) for pair in excluded for name in pair):
+            raise ModelError("excluded: expected pairs of names")
+        return excluding(builder.build(), excluded)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ModelError(f"not a model as plain data: {type(error).__name__}: {error}") from None
 
@@ -82,7 +92,14 @@ def _add_frame(builder: Builder, given: Plain) -> None:
 
 
 def _add_shape(builder: Builder, given: Plain) -> None:
-    builder.add_geometry(**{**given, "placement": _placed(given["placement"])})
+    parent, origin = given.pop("parent"), _placed(given.pop("placement"))
+    link, more = given.pop("link", parent), {name: given.pop(name) for name in OF_SHAPES if name in given}
+    (shape,) = described_shapes(placement=origin, **given)
+    kinds = {"name": str, "ground": bool, "group": int}
+    wrong = [name for name, kind in kinds.items() if name in more and type(more[name]) is not kind]
+    if wrong:
+        raise ModelError(f"a shape of {parent!r}: {wrong[0]}: expected a {kinds[wrong[0]].__name__}")
+    builder.add_described(parent, replace(shape, **more), link)
 
 
 _CALLS: dict[str, Any] = {

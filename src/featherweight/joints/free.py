@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.joints.joint import Joint
+from featherweight.joints.joint import Joint, moving
 from featherweight.joints.orientation import explain_unit, not_unit, quaternion_rate, random_quaternion, rotated
 from featherweight.spatial import (
     Displacement,
@@ -34,6 +34,7 @@ class Free(Joint):
     nq, nv = 7, 6
     orientation = slice(3, 7)
     floating = True
+    turns = slice(3, 6)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         x, y, z, *quaternion = q
@@ -69,10 +70,12 @@ class Free(Joint):
         V, A = _twist(v), _twist(a)
         return [*(V.linear + (A.linear + V.angular.cross(V.linear)) * h), *(V.angular + A.angular * h)]
 
-    def advance(self, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
-        V, orientation = _twist(v), Quaternion(*q[3:])
-        turn = exp_so3(V.angular * h)
-        position = Vector(*q[:3]) + orientation.rotate(V.linear * h)
+    def advance(
+        self, q: Sequence[Any], v: Sequence[Any], h: Any, more: Sequence[Any] | None = None
+    ) -> tuple[list[Any], list[Any]]:
+        V, orientation, moves = _twist(v), Quaternion(*q[3:]), _twist(moving(v, more))
+        turn = exp_so3(moves.angular * h)
+        position = Vector(*q[:3]) + orientation.rotate(moves.linear * h)
         return [*position, *(orientation @ turn).normalized()], [*turn.conjugate.rotate(V.linear), *V.angular]
 
     def check(self, q: Sequence[Any]) -> Any:

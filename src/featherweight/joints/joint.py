@@ -27,6 +27,7 @@ class Joint:
     offset: float = 0.0
     orientation: slice | None = None  # the slice of q that is a quaternion
     floating: bool = False  # a free joint: no motor, and S is the six unit twists in some order
+    turns: slice | None = None  # the slice of v that is an angular velocity about all three axes, those of B
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q), from A to B."""
@@ -97,9 +98,12 @@ class Joint:
         """The velocity after a time h, in the body axes at the beginning."""
         return [v_k + h * a_k for v_k, a_k in zip(v, a, strict=True)]
 
-    def advance(self, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
-        """Move for a time h by a velocity in the present body axes: the new q, and v in the new body axes."""
-        return self.integrate(q, [h * v_k for v_k in v]), list(v)
+    def advance(
+        self, q: Sequence[Any], v: Sequence[Any], h: Any, more: Sequence[Any] | None = None
+    ) -> tuple[list[Any], list[Any]]:
+        """Move for a time h by a velocity in the present body axes, and by `more` that is forgotten: the new q, and v
+        in the new body axes."""
+        return self.integrate(q, [h * v_k for v_k in moving(v, more)]), list(v)
 
     def check(self, q: Sequence[Any]) -> Any:
         """Zero if q is a valid configuration of this joint."""
@@ -225,3 +229,8 @@ class AxisJoint(Joint):
 
     def arguments(self) -> tuple[Any, ...]:
         return (tuple(self.axis),)
+
+
+def moving(v: Sequence[Any], more: Sequence[Any] | None) -> list[Any]:
+    """A velocity and what is added to it while a joint moves."""
+    return list(v) if more is None else [x + y for x, y in zip(v, more, strict=True)]

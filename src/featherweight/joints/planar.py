@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.errors import ModelError
-from featherweight.joints.joint import AxisJoint
+from featherweight.joints.joint import AxisJoint, moving
 from featherweight.scalar import atan2, cos, sin
 from featherweight.spatial import (
     Displacement,
@@ -85,11 +85,14 @@ class Planar(AxisJoint):
         """Uses the classical acceleration, as the free joint does."""
         return [v[0] + h * (a[0] - v[2] * v[1]), v[1] + h * (a[1] + v[2] * v[0]), v[2] + h * a[2]]
 
-    def advance(self, q: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[list[Any], list[Any]]:
-        x, y, turn = v
+    def advance(
+        self, q: Sequence[Any], v: Sequence[Any], h: Any, more: Sequence[Any] | None = None
+    ) -> tuple[list[Any], list[Any]]:
+        x, y, turn = moving(v, more)
         c, s = cos(q[2]), sin(q[2])
         moved = [q[0] + h * (c * x - s * y), q[1] + h * (s * x + c * y), q[2] + h * turn]
         c, s = cos(h * turn), sin(h * turn)
+        x, y, turn = v
         return moved, [c * x + s * y, c * y - s * x, turn]
 
     def random(self, rng: np.random.Generator) -> np.ndarray:

@@ -7,7 +7,7 @@ import difflib
 import math
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,19 +17,19 @@ from featherweight.errors import ModelError
 from featherweight.joints import Joint, Mimic
 from featherweight.model.coordinates import in_place
 from featherweight.model.description import TYPES, Description, Link, LinkFrame, LinkJoint, LinkPoint, Shape
+from featherweight.model.geometry import geometry_of
 from featherweight.model.inertia import Inertia, impossible
 from featherweight.model.model import Model
 from featherweight.model.parameters import declared
 from featherweight.model.pieces import ContactPoint, Frame, Geometry, JointInfo, Part
 from featherweight.model.placement import Placement, numbers_or_symbols, plain, real_numbers
 from featherweight.model.properties import Limits, Rotor, per_coordinate
-from featherweight.model.spelling import Bounds, Inertial, Origin
+from featherweight.model.spelling import Bounds, Inertial, placed
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import Matrix, RigidInertia, Transform, Vector
 
 POLICIES = ("strict", "warn", "accept")  # for inertias that no body can have: raise, warn, accept silently
 RANK = {"link": 0, "frame": 0, "joint": 1, "point": 2}  # who comes first where a name is used twice
-SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}  # numbers in a size
 
 
 def assemble(
@@ -84,6 +84,7 @@ class Assembly:
         self._straight: dict[tuple[str, str], Matrix] = {}
         self.parts: list[Part] = []
         self.geometry: list[Geometry] = []
+        self.groups: dict[int, int] = {}  # of bodies that came with added models: with which; see `group_of`
 
     def copy(self) -> Assembly:
         """The same, which grows by itself."""
@@ -91,6 +92,18 @@ class Assembly:
         vars(other).update({name: x.copy() for name, x in vars(self).items() if isinstance(x, (list, dict, set))})
         other.taken = {space: names.copy() for space, names in self.taken.items()}
         return other
+
+    def group_of(self, body: int) -> int:
+        """The number of the added model that a body came with; 0 of the world and of what was built here."""
+        return self.groups.get(body, 0)
+
+    def new_groups(self, parent: str) -> Callable[[int], int]:
+        """The numbers that the groups of a model get when it is added: what hangs on a moving body is part of its
+        group, what stands in the world one of its own."""
+        base = self.frames.get(parent)
+        fresh = 1 + max([0, *self.groups.values(), *(g.group for g in self.geometry)])
+        own = fresh if base is None or base.body == 0 else self.group_of(base.body)
+        return lambda number: fresh + number if number else own
 
     def add_all(self, description: Description) -> None:
         """A whole description, whose joints stand parents first."""
@@ -126,7 +139,7 @@ class Assembly:
         name, what = link.name, f"body {link.name!r}"
         kind = _kind(what, joint)
         base = self._frame(f"{what}: parent", joint.parent)
-        X = _placed(what, joint.origin) @ base.X
+        X = placed(what, joint.origin) @ base.X
         if not isinstance(link.inertial, (Inertial, type(None))):
             raise ModelError(f"{what}: inertia: expected featherweight.Inertia, got {type(link.inertial).__name__}")
         inertia = None if link.inertial is None else link.inertial.inertia
@@ -195,7 +208,7 @@ class Assembly:
         """A frame that is fixed to a link or to another frame."""
         what = f"frame {frame.name!r}"
         base = self._frame(f"{what}: parent", frame.parent)
-        X = _placed(what, frame.origin) @ base.X
+        X = placed(what, frame.origin) @ base.X
         self._check_name("frame", frame.name, "place")
         self._add_name(Frame(frame.name, base.body, X), "place")
 
@@ -223,22 +236,8 @@ class Assembly:
     def add_shape(self, parent: str, shape: Shape) -> None:
         """A shape of a link or frame."""
         known = isinstance(parent, str) and parent in self.frames
-        usual = known and shape.role in ("visual", "collision") and plain(shape.size)
-        usual = usual and SHAPES.get(shape.kind) == len(shape.size)
-        usual = usual and isinstance(shape.origin, (Origin, Placement, type(None)))
-        what = "" if usual else f"geometry of {parent!r}"  # names may be long, and shapes many
-        base = self._frame(what, parent)
-        if shape.role not in ("visual", "collision") or shape.kind not in SHAPES:
-            expected = f"a visual or collision {', '.join(SHAPES)}"
-            raise ModelError(f"{what}: expected {expected}, got {shape.role!r} {shape.kind!r}")
-        size = tuple(shape.size)
-        if not usual:
-            size = tuple(real_numbers(f"{what}: size", shape.size, (SHAPES[shape.kind],)).tolist())
-        X = _placed(what, shape.origin) @ base.X
-        color = tuple(map(float, shape.color))
-        self.geometry.append(
-            Geometry(parent, base.body, shape.role, shape.kind, size, X, shape.mesh, color, shape.path)
-        )
+        base = self._frame("" if known else f"geometry of {parent!r}", parent)  # names may be long, and shapes many
+        self.geometry.append(geometry_of(parent, base, shape))
 
     def model(self, parameters: Sequence[str], description: Description) -> Model:
         """The frozen model, after the last checks."""
@@ -257,6 +256,7 @@ class Assembly:
             contact_points=tuple(self.points),
             parts=tuple(self.parts),
             geometry=tuple(self.geometry),
+            excluded=description.excluded,
             description=description,
         )
         return replace(model, parameters=declared(model, parameters)) if parameters else model
@@ -337,11 +337,3 @@ def limits_of(joint: LinkJoint) -> Limits:
     if isinstance(joint.limits, Bounds):
         return joint.limits.limits(joint.type in ("revolute", "prismatic"))
     return joint.limits or Limits()
-
-
-def _placed(what: str, origin: Any) -> Transform:
-    if origin is None:
-        return Transform.identity()
-    if not isinstance(origin, (Origin, Placement)):
-        raise ModelError(f"{what}: placement: expected featherweight.Placement, got {type(origin).__name__}")
-    return origin.transform

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from featherweight import shapes
 from featherweight.errors import ModelError
 from featherweight.joints import Fixed, Joint
 from featherweight.model.assembly import Assembly
+from featherweight.model.builder_shapes import described_shapes, solid_shapes
 from featherweight.model.description import Description, Link, LinkFrame, LinkJoint, LinkPoint, Shape
 from featherweight.model.editing import forms, parameters_renamed
-from featherweight.model.edits import mounted, prefixed, renamed
+from featherweight.model.edits import grouped, mounted, prefixed, renamed
 from featherweight.model.inertia import Inertia
 from featherweight.model.model import Model
 from featherweight.model.placement import Placement
@@ -48,6 +50,7 @@ class Builder:
         self._frames: dict[str, LinkFrame] = {}
         self._points: dict[str, LinkPoint] = {}
         self._shapes: dict[str, list[Shape]] = defaultdict(list)
+        self._excluded: tuple[tuple[str, str], ...] = ()
 
     def add_body(
         self,
@@ -101,6 +104,21 @@ class Builder:
         self._points[name] = _frozen(point)
         return self
 
+    @overload
+    def add_geometry(
+        self,
+        parent: str,
+        shape: shapes.Shape,
+        placement: Placement | None = None,
+        role: str = "collision",
+        *,
+        friction: float | None = None,
+        restitution: float | None = None,
+        name: str | None = None,
+        color: Sequence[float] = (),
+    ) -> Builder: ...
+
+    @overload
     def add_geometry(
         self,
         parent: str,
@@ -111,16 +129,66 @@ class Builder:
         mesh: str = "",
         color: Sequence[float] = (),
         path: str | None = None,
-    ) -> Builder:
-        """A shape of a body: `role` "visual" or "collision"; `kind` box, sphere, cylinder, capsule or mesh; `size` [m]
-        its edges, its radius, its radius and length along z, or a mesh's scale, whose file is at `path`."""
-        shape = Shape(role, placement, kind, size, mesh, color, path=path)
-        self._assembly.add_shape(parent, shape)
-        owner, drawn = parent, self._assembly.geometry[-1]
-        if self._assembly.frames[parent].kind in ("joint", "point"):  # a description has shapes on links and frames
-            owner, placement = self._assembly.names[drawn.body], Placement.of(drawn.X)
-        self._shapes[owner].append(replace(shape, origin=placement, size=drawn.size, color=drawn.color))
+    ) -> Builder: ...
+
+    def add_geometry(self, parent: str, *given: Any, **named: Any) -> Builder:
+        """A shape of a body or frame: what it touches with, how it looks, or both.
+
+        Args:
+            parent: name of a body or frame, or "world".
+            shape: one of `featherweight.shapes`.
+            placement: of the shape's frame in `parent`.
+            role: "collision", "visual", or "both".
+            friction: coefficient μ of Coulomb's law where this touches; None: that of the contact model.
+            restitution: e from 0 to 1; None: that of the contact model.
+            name: of what touches; the link's if not given, with a number from the second on.
+            color: red, green, blue, and opacity, from 0 to 1.
+
+        Or `add_geometry(parent, role, kind, size, placement, mesh, color, path)` as files have it: `role` "visual" or
+        "collision"; `kind` box, sphere, cylinder, capsule, convex or mesh; `size` [m] its edges, its radius, its radius
+        and length along z, vertices one after another, or a mesh's scale, whose file is at `path`. Such a shape touches
+        other shapes, but not the ground: contact points stand for it there, if there are any.
+
+        >>> import featherweight as fw
+        >>> ball = fw.Builder("ball").add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+        >>> ball.add_geometry("ball", fw.shapes.Sphere(0.1), role="both", friction=0.5).build().shapes[0].name
+        'ball'
+        """
+        solid = given[0] if given else named.get("shape")
+        if not isinstance(solid, (shapes.Shape, str, type(None))):
+            raise TypeError(f"shape: expected one of featherweight.shapes, got {type(solid).__name__}")
+        add = solid_shapes if isinstance(solid, shapes.Shape) else described_shapes
+        base = self._assembly.frames.get(parent) if isinstance(parent, str) else None
+        group = 0 if base is None else self._assembly.group_of(base.body)
+        for shape in add(*given, **named):
+            if shape.name and shape.role == "collision" and shape.name in self._shape_names():
+                raise ModelError(
+                    f"geometry of {parent!r}: the name {shape.name!r} is used already; names must be unique"
+                )
+            self.add_described(parent, replace(shape, group=group))
         return self
+
+    def add_described(self, parent: str, shape: Shape, link: str | None = None) -> Builder:
+        """A shape of a description, placed in `parent`; `link` is the link or frame whose it is, if that is another
+        of the same body."""
+        grown = self._assembly
+        grown.add_shape(parent, shape)
+        drawn, owner, origin = grown.geometry[-1], grown.frames[parent], shape.origin
+        if link is not None and link != parent:
+            base = grown.frames.get(link)
+            if base is None or base.body != drawn.body:
+                grown.geometry.pop()
+                raise ModelError(f"geometry of {parent!r}: link: expected a link or frame of that body, got {link!r}")
+            owner, drawn = base, replace(drawn, link=link)
+            grown.geometry[-1], origin = drawn, Placement.of(drawn.X @ base.X.inverse)
+        name = owner.name
+        if owner.kind in ("joint", "point"):  # a description has shapes on links and frames
+            name, origin = grown.names[drawn.body], Placement.of(drawn.X)
+        self._shapes[name].append(replace(shape, origin=origin, size=drawn.size, color=drawn.color))
+        return self
+
+    def _shape_names(self) -> set[str]:
+        return {shape.name for some in self._shapes.values() for shape in some if shape.role == "collision"}
 
     def add_model(
         self,
@@ -152,8 +220,9 @@ class Builder:
         parent, new = self._place("world" if parent is None else parent), prefixed(prefix)
         if parent in self._assembly.frames and self._assembly.frames[parent].kind == "point":
             raise ModelError(f"parent: expected a body or frame, got the contact point {parent!r}")
-        whole, description = (renamed(form, new) for form in forms(model))
-        (whole, drawn), (description, shapes) = (
+        number = self._assembly.new_groups(parent)
+        whole, description = (grouped(renamed(form, new), number) for form in forms(model))
+        (whole, drawn), (description, standing) = (
             mounted(form, parent, placement, joint) for form in (whole, description)
         )
         grown = self._assembly.copy()  # all of the model is added, or nothing
@@ -161,13 +230,15 @@ class Builder:
         grown.add_all(whole)
         for shape in drawn:
             grown.add_shape(parent, shape)
+        grown.groups |= {body: number(0) for body in range(len(self._assembly.names), len(grown.names))}
         self._assembly = grown
         self._links |= {link.name: replace(link, shapes=()) for link in description.links}
         self._joints |= {own.name: own for own in description.joints}
         self._frames |= {frame.name: replace(frame, shapes=()) for frame in description.frames}
         self._points |= {point.name: point for point in description.points}
-        for owner, shape in (*description.shapes(), *((parent, shape) for shape in shapes)):
+        for owner, shape in (*description.shapes(), *((parent, shape) for shape in standing)):
             self._shapes[owner].append(shape)
+        self._excluded += whole.excluded
         self._parameters = tuple(dict.fromkeys((*self._parameters, *parameters_renamed(model, new))))
         return self
 
@@ -176,17 +247,18 @@ class Builder:
         """What was added so far."""
         world = {"world": Link("world")} if "world" in self._shapes else {}
         links, frames = {**world, **self._links}, dict(self._frames)
-        for name, shapes in self._shapes.items():
+        for name, own in self._shapes.items():
             if name in frames:
-                frames[name] = replace(frames[name], shapes=tuple(shapes))
+                frames[name] = replace(frames[name], shapes=tuple(own))
             else:
-                links[name] = replace(links[name], shapes=tuple(shapes))
+                links[name] = replace(links[name], shapes=tuple(own))
         return Description(
             self._assembly.name,
             tuple(links.values()),
             tuple(self._joints.values()),
             frames=tuple(frames.values()),
             points=tuple(self._points.values()),
+            excluded=self._excluded,
         )
 
     def build(self) -> Model:

@@ -22,7 +22,9 @@ def describe(model: Model) -> Description:
         if owner.kind not in ("link", "frame"):
             owner = model.frames[model.names[g.body]]
         origin = _placement(g.X if Transform.identity() == owner.X else g.X @ owner.X.inverse)
-        shapes[owner.name].append(Shape(g.role, origin, g.kind, g.size, g.mesh, g.color, path=g.path))
+        touching = {name: getattr(g, name) for name in ("friction", "restitution", "ground", "group")}
+        shape = Shape(g.role, origin, g.kind, g.size, g.mesh, g.color, g.name, path=g.path, **touching)
+        shapes[owner.name].append(shape)
     links = [Link("world", None, tuple(shapes["world"]))] if shapes["world"] else []
     joints, frames, points = [], [], []
     parts = {part.link: part for part in model.parts if part.joint}
@@ -45,7 +47,8 @@ def describe(model: Model) -> Description:
                 joints.append(_joint(model, moving[name], name, rotors))
             else:
                 joints.append(LinkJoint(parts[name].joint, "fixed", parent, name, _placement(frame.X)))
-    return Description(model.name, tuple(links), tuple(joints), frames=tuple(frames), points=tuple(points))
+    whole = Description(model.name, tuple(links), tuple(joints), frames=tuple(frames), points=tuple(points))
+    return replace(whole, excluded=model.excluded)
 
 
 def _joint(model: Model, joint: JointInfo, child: str, rotors: Mapping[str, Part]) -> LinkJoint:

@@ -32,10 +32,12 @@ TYPES: dict[str, Callable[[Three], Joint]] = {  # of joints that an axis is enou
 
 @dataclass(frozen=True)
 class Shape(Sourced):
-    """Geometry of a link: `kind` is box, sphere, cylinder, capsule or mesh; `role` visual or collision.
+    """Geometry of a link: `kind` is box, sphere, cylinder, capsule, convex or mesh; `role` visual or collision.
 
-    `size` [m]: edges of a box, radius of a sphere, radius and length of a cylinder or capsule along z, scale of a mesh.
-    A mesh is kept by its name; `path` is the file that was found for it.
+    `size` [m]: edges of a box, radius of a sphere, radius and length of a cylinder or capsule along z, vertices of a
+    convex hull one after another, scale of a mesh. A mesh is kept by its name; `path` is the file that was found for
+    it. What touches may have coefficients of its own; `ground`: it touches the ground as a shape, no contact points
+    stand for it; `group` tells with which added model it came.
     """
 
     word = "shape"
@@ -49,6 +51,10 @@ class Shape(Sourced):
     material: str = ""
     source: Source = field(default=NOWHERE, compare=False)
     path: str | None = field(default=None, compare=False)
+    friction: float | None = None
+    restitution: float | None = None
+    ground: bool = False
+    group: int = 0
 
 
 @dataclass(frozen=True)
@@ -220,6 +226,7 @@ class Description(Sourced):
     actuators: tuple[Actuator, ...] = ()
     sensors: tuple[Sensor, ...] = ()
     keyframes: tuple[Keyframe, ...] = ()
+    excluded: tuple[tuple[str, str], ...] = ()  # names of links, frames or shapes that do not touch each other
 
     @property
     def file(self) -> str | None:

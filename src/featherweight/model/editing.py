@@ -50,11 +50,11 @@ def locked(model: Model, joints: Mapping[str, ArrayLike]) -> Model:
 
 
 def renamed(model: Model, names: Mapping[str, str] | None = None, *, prefix: str = "") -> Model:
-    """The model with other names of links, frames, joints and contact points.
+    """The model with other names of links, frames, joints, contact points, and of shapes that were given names.
 
     Args:
         names: new names by old ones. An old name is that of everything that has it; "link:NAME", "frame:NAME",
-            "joint:NAME" and "point:NAME" are that of one kind.
+            "joint:NAME", "point:NAME" and "shape:NAME" are that of one kind.
         prefix: put before all names but that of the world.
 
     >>> import featherweight as fw
@@ -65,10 +65,11 @@ def renamed(model: Model, names: Mapping[str, str] | None = None, *, prefix: str
     if not isinstance(names, Mapping) or not isinstance(prefix, str):
         raise TypeError(f"names, prefix: expected a dictionary of names and a text, got {names!r} and {prefix!r}")
     things = [(f.kind, f.name) for f in model.frames.values() if (f.kind, f.name) != ("link", "world")]
+    things += [("shape", g.name) for g in model.geometry if g.name]
     known = {name for _, name in things}
     for name in {*names} - {f"{kind}:{own}" for kind, own in things}:
         if name not in known:
-            raise unknown_name("link, frame, joint or contact point", name, sorted(known))
+            raise unknown_name("link, frame, joint, contact point or shape", name, sorted(known))
 
     def new(kind: str, old: str) -> str:
         if (kind, old) == ("link", "world"):

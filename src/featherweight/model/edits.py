@@ -16,7 +16,7 @@ from featherweight.model.placement import Placement
 from featherweight.model.spelling import Inertial, Origin
 from featherweight.spatial import Transform
 
-Name = Callable[[str, str], str]  # ("link", "frame", "joint" or "point", old name) -> new name
+Name = Callable[[str, str], str]  # ("link", "frame", "joint", "point" or "shape", old name) -> new name
 Hung = TypeVar("Hung", LinkJoint, LinkFrame)
 Placed = TypeVar("Placed", LinkJoint, LinkFrame, Shape)
 
@@ -66,11 +66,23 @@ def renamed(description: Description, name: Name) -> Description:
         own, child = name("joint", joint.name), name("link", joint.child)
         return replace(joint, name=own, parent=place(joint.parent), child=child, kind=kind, mimic=mimic)
 
+    def touching(old: str) -> str:
+        return place(old) if old in links | frames else name("shape", old)
+
+    def shapes_of(owner: Link | LinkFrame) -> tuple[Shape, ...]:
+        named = any(shape.name for shape in owner.shapes)
+        if not named:
+            return owner.shapes
+        return tuple(replace(s, name=name("shape", s.name)) if s.name else s for s in owner.shapes)
+
     return replace(
         description,
-        links=tuple(replace(link, name=name("link", link.name)) for link in description.links),
+        links=tuple(replace(k, name=name("link", k.name), shapes=shapes_of(k)) for k in description.links),
         joints=tuple(map(joint_of, description.joints)),
-        frames=tuple(replace(f, name=name("frame", f.name), parent=place(f.parent)) for f in description.frames),
+        frames=tuple(
+            replace(f, name=name("frame", f.name), parent=place(f.parent), shapes=shapes_of(f))
+            for f in description.frames
+        ),
         points=tuple(replace(p, name=name("point", p.name), parent=place(p.parent)) for p in description.points),
         loops=tuple(replace(loop, a=anything(loop.a), b=anything(loop.b)) for loop in description.loops),
         actuators=tuple(replace(x, joint=name("joint", x.joint)) for x in description.actuators),
@@ -78,7 +90,21 @@ def renamed(description: Description, name: Name) -> Description:
         keyframes=tuple(
             replace(key, q={name("joint", joint): x for joint, x in key.q.items()}) for key in description.keyframes
         ),
+        excluded=tuple((touching(a), touching(b)) for a, b in description.excluded),
         format="",
+    )
+
+
+def grouped(description: Description, number: Callable[[int], int]) -> Description:
+    """Shapes in other groups, by the numbers of those they are in."""
+
+    def shapes_of(owner: Link | LinkFrame) -> tuple[Shape, ...]:
+        return tuple(replace(shape, group=number(shape.group)) for shape in owner.shapes)
+
+    return replace(
+        description,
+        links=tuple(replace(k, shapes=shapes_of(k)) if k.shapes else k for k in description.links),
+        frames=tuple(replace(f, shapes=shapes_of(f)) if f.shapes else f for f in description.frames),
     )
 
 
@@ -126,6 +152,7 @@ def mounted(
         joints=tuple(joints),
         frames=tuple(_hung(frame, owner, X) for frame in description.frames),
         points=tuple(map(point_of, description.points)),
+        excluded=tuple((owner if a == "world" else a, owner if b == "world" else b) for a, b in description.excluded),
     )
     return whole, shapes
 

@@ -41,3 +41,18 @@ def limit_arrays(model: Model) -> LimitArrays:
     for array in arrays:
         array.setflags(write=False)
     return arrays
+
+
+@once_per_model
+def random_ranges(model: Model) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
+    """Of each independent joint: which coordinates have limits, and the bounds that `random` draws between."""
+    ranges = []
+    for joint in model.independent_joints:
+        lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
+        bounded = np.isfinite(lower) | np.isfinite(upper)
+        lower, upper = (
+            np.where(np.isfinite(lower), lower, upper - 2),
+            np.where(np.isfinite(upper), upper, lower + 2),
+        )
+        ranges.append((bounded, lower[bounded], upper[bounded]))
+    return tuple(ranges)

@@ -17,9 +17,11 @@ from featherweight.identity import Identity, identity
 from featherweight.joints import Fixed
 from featherweight.model import editing
 from featherweight.model.cache import ModelCache, once_per_model
+from featherweight.model.collision_pairs import collision_pairs, without_collisions
+from featherweight.model.collision_shapes import CollisionShape, collision_shapes, ground_shapes, with_hulls
 from featherweight.model.description import Description
 from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
-from featherweight.model.limits import limit_arrays
+from featherweight.model.limits import limit_arrays, random_ranges
 from featherweight.model.parameters import OF_JOINTS, Parameter, inertia_of, of_joint
 from featherweight.model.pieces import BodyInfo, ContactPoint, Frame, Geometry, JointInfo, Part
 from featherweight.model.regularity import impossible_bodies
@@ -51,6 +53,7 @@ class Model:
     parts: tuple[Part, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     geometry: tuple[Geometry, ...] = ()
+    excluded: tuple[tuple[str, str], ...] = ()  # names of links or shapes that do not touch each other
     notes: tuple[str, ...] = ()  # what a file's reader changed or did not use
     description: Description | None = field(default=None, repr=False)  # as a builder or a reader of files wrote it
     nq: int = field(init=False)  #: numbers in a configuration
@@ -173,6 +176,21 @@ class Model:
         return frame
 
     @property
+    def shapes(self) -> tuple[CollisionShape, ...]:
+        """What can touch: its collision shapes, meshes as convex hulls."""
+        return collision_shapes(self)
+
+    @property
+    def ground_shapes(self) -> tuple[CollisionShape, ...]:
+        """Those of `shapes` that touch the ground as shapes: no contact points stand for them."""
+        return ground_shapes(self)
+
+    @property
+    def added(self) -> bool:
+        """Whether there is something to touch from models that `Builder.add_model` added."""
+        return any(g.group for g in self.geometry)
+
+    @property
     def impossible(self) -> Mapping[str, str]:
         """Bodies that cannot exist, by name, and why: such as a moving body without mass. Kinematics, inverse dynamics
         and the mass matrix work with them; what divides by the mass matrix refuses where it is singular."""
@@ -206,7 +224,7 @@ class Model:
         """A random configuration, shape (nq,), within the joints' limits where there are any."""
         rng = np.random.default_rng(rng)
         values = [np.zeros(0)]
-        for joint, (bounded, lower, upper) in zip(self.independent_joints, _ranges(self), strict=True):
+        for joint, (bounded, lower, upper) in zip(self.independent_joints, random_ranges(self), strict=True):
             q = joint.kind.random(rng)
             if len(lower):
                 q[bounded] = rng.uniform(lower, upper)
@@ -237,6 +255,10 @@ class Model:
     with_payload = editing.with_payload
     with_inertias = editing.with_inertias
     with_scaled_mass = editing.with_scaled_mass
+    with_hulls = with_hulls
+    without_collisions = without_collisions
+
+    collision_pairs = collision_pairs
 
     def pinocchio_maps(self, names: Sequence[str]) -> PinocchioMaps:
         """Index arrays from our q and v to those of Pinocchio, whose `model.names` are given."""
@@ -325,18 +347,3 @@ def _identity(model: Model) -> Identity:
 @once_per_model
 def _over_floats(model: Model) -> Tree:
     return model.over(float, lambda: None)
-
-
-@once_per_model
-def _ranges(model: Model) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
-    """Of each independent joint: which coordinates have limits, and the bounds that `random` draws between."""
-    ranges = []
-    for joint in model.independent_joints:
-        lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
-        bounded = np.isfinite(lower) | np.isfinite(upper)
-        lower, upper = (
-            np.where(np.isfinite(lower), lower, upper - 2),
-            np.where(np.isfinite(upper), upper, lower + 2),
-        )
-        ranges.append((bounded, lower[bounded], upper[bounded]))
-    return tuple(ranges)

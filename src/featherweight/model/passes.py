@@ -27,20 +27,24 @@ class Passes:
     coupled: bool  # several joints may share a coordinate
     mark: Callable[[], None]  # begins a new region
     weave: Callable[[Hashable], None] | None = None  # in fused passes: begins the region of this name, or goes on there
+    island: tuple[int, ...] | None = None  # the bodies that passes visit, in order; None: all
 
     def outward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every parent before its children."""
-        for i in range(1, len(self.parent)):
+        for i in self._visited():
             self._begin("outward", i)
             yield i, self.parent[i], self.joints[i]
         self.mark()
 
     def inward(self) -> Iterator[tuple[int, int, TreeJoint]]:
         """Bodies with their parent and joint, every child before its parent."""
-        for i in range(len(self.parent) - 1, 0, -1):
+        for i in reversed(self._visited()):
             self._begin("inward", i)
             yield i, self.parent[i], self.joints[i]
         self.mark()
+
+    def _visited(self) -> Sequence[int]:
+        return range(1, len(self.parent)) if self.island is None else self.island
 
     def _begin(self, direction: str, i: int) -> None:
         """Begin the region of body i."""

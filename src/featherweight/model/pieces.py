@@ -1,4 +1,4 @@
-"""The pieces of a frozen model: joints, bodies, links, frames, contact points, shapes."""
+"""The pieces of a frozen model: joints, bodies, links, frames, contact points, geometry."""
 
 from __future__ import annotations
 
@@ -86,9 +86,10 @@ class ContactPoint:
 class Geometry:
     """A shape fixed to a body: how it looks (`role` "visual") or what it touches with ("collision").
 
-    `kind` is box, sphere, cylinder, capsule or mesh; `size` [m] its edges, radius, or radius and length along z, or
-    the scale of a mesh, which is kept by reference: `mesh` is its name in a file, `path` the file that was found for
-    it when the robot was loaded. X goes from the body's coordinates to the shape's.
+    `kind` is box, sphere, cylinder, capsule, convex or mesh; `size` [m] its edges, radius, or radius and length along
+    z, the vertices of a convex hull one after another, or the scale of a mesh, which is kept by reference: `mesh` is
+    its name in a file, `path` the file that was found for it when the robot was loaded. X goes from the body's
+    coordinates to the shape's. The last five are of what touches: see `CollisionShape`, which is made of this.
     """
 
     link: str
@@ -100,3 +101,8 @@ class Geometry:
     mesh: str = ""
     color: tuple[float, ...] = ()
     path: str | None = field(default=None, compare=False)
+    name: str = ""  # as it was given
+    friction: float | None = None
+    restitution: float | None = None
+    ground: bool = False  # touches the ground as a shape: no contact points stand for it
+    group: int = 0  # which of the models that were added it came with; 0: none

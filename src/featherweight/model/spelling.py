@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
+from featherweight.errors import ModelError
 from featherweight.model.inertia import Inertia
 from featherweight.model.placement import Placement
 from featherweight.model.properties import Limits
@@ -132,3 +133,12 @@ class Bounds:
             math.inf if self.velocity is None else self.velocity,
             math.inf if self.effort is None else self.effort,
         )
+
+
+def placed(what: str, origin: Any) -> Transform:
+    """Where something is in its parent; ModelError if that is no placement."""
+    if origin is None:
+        return Transform.identity()
+    if not isinstance(origin, (Origin, Placement)):
+        raise ModelError(f"{what}: placement: expected featherweight.Placement, got {type(origin).__name__}")
+    return origin.transform

@@ -78,6 +78,13 @@ class Tree(Passes):
             joints[i] = replace(joints[i], held=(condition,) * len(joints[i].dofs))
         return replace(self, joints=tuple(joints))
 
+    def within(self, island: Sequence[int]) -> Tree:
+        """The same tree with passes over some bodies alone, in order, which no joint connects with others."""
+        if len(island) == len(self.parent) - 1:
+            return self
+        spanning = None if self.spanning_tree is None else self.spanning_tree.within(island)
+        return replace(self, island=tuple(island), spanning_tree=spanning)
+
     def without_gravity(self) -> Tree:
         """The same tree where nothing falls."""
         return replace(self, gravity=Vector.zero())

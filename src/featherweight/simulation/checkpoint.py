@@ -25,7 +25,12 @@ class Checkpoint:
         if path is None:
             return
         p = run.problem
-        facts = {**FORMAT, "run": p.facts(), "model": p.model.name, **header_of(p.model, p.ground, p.parameters)}
+        facts = {
+            **FORMAT,
+            "run": p.facts(),
+            "model": p.model.name,
+            **header_of(p.model, p.ground, p.parameters, p.pairs),
+        }
         if os.path.exists(path):
             self._recording = self._resumed(path, facts)
         else:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from featherweight import contact
-from featherweight.contact import Surface
+from featherweight.contact import Pair, Surface
+from featherweight.contact.pair import Pairs, checked_pairs
 from featherweight.io import from_plain, to_plain
 from featherweight.model import Model, Placement
 
@@ -23,10 +24,13 @@ ROW = "parameters"  # name of their array
 
 
 def header_of(
-    model: Model | None, ground: Sequence[Surface], parameters: Mapping[str, np.ndarray] = MappingProxyType({})
+    model: Model | None,
+    ground: Sequence[Surface],
+    parameters: Mapping[str, np.ndarray] = MappingProxyType({}),
+    pairs: Pairs = None,
 ) -> dict[str, Any]:
-    """Robot, ground, and names and shapes of parameters for a file's head; None, with a warning, for what does not fit
-    there or has code that is not ours."""
+    """Robot, ground, which shapes may touch, and names and shapes of parameters for a file's head; None, with a
+    warning, for what does not fit there or has code that is not ours."""
     robot = None
     if model is not None:
         plain = to_plain(model)
@@ -48,6 +52,7 @@ def header_of(
     return {
         "robot": robot,
         "ground": surfaces,
+        "pairs": [[p.a, p.b, p.friction, p.restitution] for p in pairs] if isinstance(pairs, tuple) else pairs,
         "parameters": [[name, list(np.shape(values))] for name, values in parameters.items()],
     }
 
@@ -83,6 +88,15 @@ def robot_in(facts: dict[str, Any]) -> Model | None:
 def ground_in(facts: dict[str, Any]) -> tuple[Surface, ...]:
     """The surfaces of a file; ValueError if what it has are none."""
     return tuple(_surface(data) for data in facts.get("ground") or ())
+
+
+def pairs_in(facts: Mapping[str, Any]) -> Pairs:
+    """Which shapes may touch which, as a file says; ValueError if it says nothing of the kind."""
+    given = facts.get("pairs")
+    try:
+        return checked_pairs([Pair(*one) for one in given] if isinstance(given, list) else given)
+    except TypeError as error:
+        raise ValueError(f"not pairs of shapes as plain data: {error}") from None
 
 
 def _fitting(data: Any) -> Any:

@@ -63,11 +63,13 @@ class Records(dict[str, list[Any]]):
 @dataclass(frozen=True)
 class Stepped:
     """The state after a step, the velocity that impulses have left, before the robot moves with it if it has not yet;
-    what is remembered, whether every equation was solved, and records by name."""
+    the impulses of all rows (`Solved.found`), what is remembered, whether every equation was solved, and records by
+    name."""
 
     q: list[Any]
     v: list[Any]
     velocity: list[Any]
+    found: list[Any]
     memory: Memory
     converged: Any
     records: Records
@@ -88,7 +90,8 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
         solved = solve(parts.solver, end, motion, list(chain(*blocks)), memory.constraints, going)
 
     # the integrator's end of the step
-    new_q, new_v = parts.integrator.finish(tree, motion, solved.v, h)
+    recovery = () if solved.recovery is None else (solved.recovery,)
+    new_q, new_v = parts.integrator.finish(tree, motion, solved.v, h, *recovery)
     carried = parts.integrator.disturbed(tree, motion.memory, solved.disturbed) if blocks else motion.memory
     kept = Memory(carried, [element.memory for element in start.elements], solved.memory)
 
@@ -99,7 +102,7 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
     found = iter(solved.reactions)
     for constraint, own in zip(parts.constraints, blocks, strict=True):
         records.add(constraint.records(end, [next(found) for _ in own]))
-    return Stepped(new_q, new_v, solved.v, kept, solved.converged & motion.converged, records)
+    return Stepped(new_q, new_v, solved.v, solved.found, kept, solved.converged & motion.converged, records)
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ class Prepared:
         self._free.append(memory)
         if results is None:
             return None
-        return Trajectory.later(self._model, self._problem.ground, partial(self._field, results))
+        return Trajectory.later(self._model, self._problem.ground, self._problem.pairs, partial(self._field, results))
 
     def _field(self, results: np.ndarray, name: str) -> Any:
         """A field of the trajectory that these results are."""

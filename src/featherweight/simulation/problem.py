@@ -16,6 +16,7 @@ from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints import Constraint
 from featherweight.constraints.joint_limit import limits_of
 from featherweight.contact import ContactModel, Surface
+from featherweight.contact.pair import Pairs
 from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.forces import ForceElement
@@ -52,6 +53,7 @@ class Problem:
     given: tuple[np.ndarray, ...]  # for each step: forces (count, steps, nv), wrenches (count, steps, 6 (nb + 1))
     constants: tuple[np.ndarray, ...]  # (count or 1, n)
     ground: tuple[Surface, ...]  # the surfaces that are there
+    pairs: Pairs  # which shapes may touch which
     parameters: dict[str, np.ndarray]  # constants that were given, by name, (…, *shape)
     record: str = "first"  # which step of an interval is recorded: "first", "last", or the "mean" of all
     began: np.ndarray | None = None  # steps that each robot had made before, (count,)
@@ -143,7 +145,7 @@ def laid_out(
     constants = constants_for(step, dt, [rows[p.name] for p in declared], rows.get("control: parameters"))
     return Problem(
         model, dt, steps, every, batch, step.loop, step.records, None, tuple(carry),
-        tuple(all_rows(name) for name in ("tau", "f_ext") if name in rows), tuple(constants), step.ground,
+        tuple(all_rows(name) for name in ("tau", "f_ext") if name in rows), tuple(constants), step.ground, step.pairs,
         {p.name: np.array(x) for p, x in zip(declared, values, strict=True) if p.name in (parameters or {})},
         record,
     )  # fmt: skip

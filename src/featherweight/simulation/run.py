@@ -137,7 +137,7 @@ class Run:
         rows = {name: states[:, : n + 1] for name, states in zip(p.states, self.history, strict=True)}
         rows |= {name: record[:, :n] for name, record in self.records.items()}
         whole = assembled(p.model, p.batch, p.dt, p.every, p.samples, rows, self.clock, p.began)
-        return replace(whole, ground=p.ground, parameters=p.parameters)
+        return replace(whole, ground=p.ground, pairs=p.pairs, parameters=p.parameters)
 
     # ---- in a file
 
@@ -202,5 +202,14 @@ def last_of(
     own: dict[str, Any] = {name: record[0] for name, record in records.items()}
     constants = {name: values.reshape(p.model.parameters[name].shape) for name, values in p.parameters.items()}
     return Trajectory(
-        p.model, t, q[0], v[0], status=status, failed_step=failed, ground=p.ground, parameters=constants, **own
+        p.model,
+        t,
+        q[0],
+        v[0],
+        status=status,
+        failed_step=failed,
+        ground=p.ground,
+        pairs=p.pairs,
+        parameters=constants,
+        **own,
     )

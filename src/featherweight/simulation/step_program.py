@@ -174,7 +174,7 @@ class _Writer:
         start = at.once(("started", id(begin.parts)), lambda: started(begin.parts, at, begin.tau, self.h, begin.memory))
         found = {
             "after": [*after["q"], *after["v"]], "status": [after["clock"][1]], "tau": list(begin.tau),
-            "velocity": stepped.velocity, "found": list(stepped.memory.constraints),
+            "velocity": stepped.velocity, "found": list(stepped.found),
             "deflections": list(chain(*stepped.memory.elements)), "controller": list(begin.x),
         }  # fmt: skip
         equation = integrator.equation(start.tree, at.q, at.v, start.acting, self.h)

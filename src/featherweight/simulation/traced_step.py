@@ -15,9 +15,10 @@ import numpy as np
 from featherweight.compiler import Argument
 from featherweight.compiler.runtime.loop import Loop
 from featherweight.contact import Surface
+from featherweight.contact.pair import Pairs
 from featherweight.io import from_plain, to_plain
 from featherweight.model import Model
-from featherweight.simulation.header import ground_in, header_of
+from featherweight.simulation.header import ground_in, header_of, pairs_in
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.step import RETURNED, step_loop
 
@@ -34,6 +35,7 @@ class TracedStep:
     numbers: list[float]  # of contact, actuators …
     tables: list[np.ndarray]
     ground: tuple[Surface, ...]
+    pairs: Pairs  # which shapes may touch which
     state: np.ndarray | None  # of a controller at the beginning
     control_parameters: np.ndarray | None
 
@@ -43,7 +45,7 @@ class TracedStep:
         own, contact = options.control, options.contact
         return cls(
             model, step_loop(model, options), options.records(model), options.numbers, options.tables,
-            () if contact is None else contact.surfaces,
+            () if contact is None else contact.surfaces, None if contact is None else contact.allowed,
             None if own is None else own.state, None if own is None else own.parameters,
         )  # fmt: skip
 
@@ -56,7 +58,7 @@ class TracedStep:
         kernel, carried = self.loop.kernel, len(self.loop.carry)
         facts = {
             "robot": robot,
-            "ground": header_of(None, self.ground)["ground"],
+            **{name: header_of(None, self.ground, pairs=self.pairs)[name] for name in ("ground", "pairs")},
             "structure": structure,
             "carry": [_plain(a) for a in self.loop.carry],
             "given": [_plain(a) for a in kernel.inputs[carried : carried + kernel.sizes[1]]],
@@ -80,7 +82,7 @@ class TracedStep:
         tables = [arrays[f"table {k}"] for k in range(sum(n.startswith("table ") for n in arrays))]
         return cls(
             from_plain(facts["robot"]), loop.adopt(facts["structure"], trace), records, arrays["numbers"].tolist(),
-            tables, ground_in(dict(facts)), arrays.get("state"), arrays.get("control_parameters"),
+            tables, ground_in(dict(facts)), pairs_in(facts), arrays.get("state"), arrays.get("control_parameters"),
         )  # fmt: skip
 
 

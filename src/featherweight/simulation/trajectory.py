@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from featherweight.contact import Surface
+from featherweight.contact.pair import Pairs
 from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.endings import RUN, TABLES, check_ending
 from featherweight.model import Model
 from featherweight.recording import read, write
-from featherweight.simulation.header import ROW, ground_in, header_of, in_a_row, parameters_in, robot_in
-from featherweight.simulation.loading import OUTPUT, RECORDS, STATES, check_saved, check_sizes, course_of, joined
+from featherweight.simulation.contacts import Contact, contacts_at
+from featherweight.simulation.header import ROW, ground_in, header_of, in_a_row, pairs_in, parameters_in, robot_in
+from featherweight.simulation.loading import (
+    OF_SHAPES,
+    OUTPUT,
+    RECORDS,
+    STATES,
+    check_saved,
+    check_sizes,
+    course_of,
+    joined,
+)
 from featherweight.simulation.status import Status
 
 FORMAT = {"format": "featherweight trajectory", "version": 3}
@@ -32,7 +43,10 @@ class Trajectory:
     equations, `convergence` (…, K, 2), iterations and relative residual. `status` and `failed_step` (…): where a lane
     failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not. `ground` has the surfaces that
     were there, `parameters` the constants of the robots that were given, by name. Of a compiled controller: its state
-    `x` (…, K+1, n), and its `outputs` by name, (…, K, …), in the steps that tau is of.
+    `x` (…, K+1, n), and its `outputs` by name, (…, K, …), in the steps that tau is of. Of shapes that may touch:
+    `pair_force` (…, K, n, 3) [N] of each contact point in world axes, which `contacts` lists by name; `pairs` says
+    which may touch which. Where many pairs share slots: `slots` (…, K, n, 4), number of the contact point and its
+    force, and `missed` (…, K, 1), how many contacts found no slot.
     """
 
     model: Model | None
@@ -49,15 +63,19 @@ class Trajectory:
     solver: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     convergence: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     ground: tuple[Surface, ...] = field(default=(), kw_only=True)
+    pairs: Pairs = field(default=None, kw_only=True)
+    pair_force: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
+    slots: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
+    missed: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
     parameters: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
     x: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
     outputs: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
 
     @staticmethod
-    def later(model: Model, ground: tuple[Surface, ...], make: Callable[[str], Any]) -> Trajectory:
+    def later(model: Model, ground: tuple[Surface, ...], pairs: Pairs, make: Callable[[str], Any]) -> Trajectory:
         """A complete one, whose other fields are made when they are first asked for, by name."""
         new = object.__new__(Trajectory)
-        new.__dict__.update(model=model, ground=ground, complete=True, _make=make)
+        new.__dict__.update(model=model, ground=ground, pairs=pairs, complete=True, _make=make)
         return new
 
     if not TYPE_CHECKING:
@@ -108,7 +126,7 @@ class Trajectory:
         if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or not 0 <= number < count:
             raise ValueError(f"lane: expected a number from 0 to {count - 1}, got {number!r}")
         where = np.unravel_index(number, batch)
-        rows = {name: getattr(self, name) for name in (*STATES, *RECORDS)}
+        rows = {name: getattr(self, name) for name in (*STATES, *RECORDS, *OF_SHAPES)}
         own = {n: a[where][::every] if a.shape[: len(batch)] == batch else a for n, a in rows.items()}
         outputs = {name: a[where][::every] for name, a in self.outputs.items()}
         ends = {name: getattr(self, name)[where] for name in ("status", "failed_step")}
@@ -117,6 +135,14 @@ class Trajectory:
             shape = _shape_of(self.model, name)
             constants[name] = np.broadcast_to(values, (*batch, *shape))[where]
         return replace(self, t=self.t[::every], parameters=constants, outputs=outputs, **own, **ends)
+
+    def contacts(self, k: int) -> list[Contact]:
+        """The contacts of shapes in the step after state k of one robot: which touch, where, with what force.
+
+        Places are those at state k; forces act on the first of the two, in the world's axes. Contacts without a force
+        and without depth are left out.
+        """
+        return contacts_at(self, k)
 
     def plot(self, **options: Any) -> Any:
         """Curves over time as a matplotlib figure; the options are those of `featherweight.plot.plot`."""
@@ -135,7 +161,7 @@ class Trajectory:
         if check_ending("path", path, (*RUN, *TABLES)) in TABLES:
             return _above("files").write_table(self, path)
         facts = {**FORMAT, "model": getattr(self.model, "name", ""), "complete": self.complete}
-        facts |= header_of(self.model, self.ground, self.parameters)
+        facts |= header_of(self.model, self.ground, self.parameters, self.pairs)
         write(path, facts, [({}, self._arrays())])
 
     def to_frame(self) -> Any:
@@ -146,8 +172,7 @@ class Trajectory:
     def _arrays(self) -> dict[str, np.ndarray]:
         names = ("t", "q", "v", *RECORDS, "status", "failed_step")
         others = {f"{OUTPUT}{name}": np.asarray(values) for name, values in self.outputs.items()}
-        if self.x.size:
-            others["x"] = np.asarray(self.x)
+        others |= {name: np.asarray(getattr(self, name)) for name in ("x", *OF_SHAPES) if getattr(self, name).size}
         return {name: np.asarray(getattr(self, name)) for name in names} | others | in_a_row(self.parameters)
 
     @staticmethod
@@ -199,7 +224,7 @@ def _shape_of(model: Model | None, name: str) -> tuple[int, ...]:
 
 def _of_file(facts: dict[str, Any], chunks: list[dict[str, np.ndarray]], model: Model | None) -> Trajectory:
     """The trajectory that a file has, or what a run has written of it so far."""
-    known: dict[str, Any] = {"ground": ground_in(facts)}
+    known: dict[str, Any] = {"ground": ground_in(facts), "pairs": pairs_in(facts)}
     own = robot_in(facts) if model is None else None
     if not chunks:
         raise ValueError("the run was killed before its first state was written")

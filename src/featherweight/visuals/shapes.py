@@ -15,6 +15,7 @@ import numpy as np
 from featherweight.io.mesh_files import Triangles, triangles_of
 from featherweight.model import Geometry, Model
 from featherweight.spatial import Transform
+from featherweight.visuals.hull import hull
 from featherweight.visuals.palette import painted
 from featherweight.visuals.reduce import reduced
 from featherweight.visuals.solids import Mesh, ball, box, capsule, cylinder
@@ -40,14 +41,15 @@ class DrawnShape:
 
 
 def shapes_of(model: Model, faces: int = FACES) -> list[DrawnShape]:
-    """What there is to see of a robot: its visual shapes; else those it touches with; else ones made up for it.
+    """What there is to see of a robot: visual shapes of a body; else those it touches with; else ones made up for it.
 
     Meshes are reduced to about so many `faces` together. A body whose meshes were not found or cannot be read gets the
     next of these, with a warning.
     """
     if not model.geometry:
         return [shape for i in range(1, model.nb + 1) for shape in _derived(model, i)]
-    drawn = [g for g in model.geometry if g.role == "visual"] or list(model.geometry)
+    seen = {g.body for g in model.geometry if g.role == "visual"}
+    drawn = [g for g in model.geometry if g.role == "visual" or g.body not in seen]
     shapes, missing = _read(drawn, faces)
     if missing:
         names = sorted({g.mesh for g in missing})
@@ -103,6 +105,8 @@ def _solid(geometry: Geometry) -> Mesh:
         return box(geometry.size)
     if geometry.kind == "sphere":
         return ball(geometry.size[0])
+    if geometry.kind == "convex":
+        return hull(np.reshape(geometry.size, (-1, 3)))
     radius, length = geometry.size
     return cylinder(radius, length) if geometry.kind == "cylinder" else capsule(radius, length)
 

@@ -28,6 +28,17 @@ class Sweep:
     turns: Any
 
 
+def better(one: Sweep, other: Sweep) -> Sweep:
+    """The one with the smaller residual."""
+    is_one = one.error <= other.error
+    flat = [where(is_one, x, y) for x, y in zip(one.shared, other.shared, strict=True)]
+    impulses = [
+        [where(is_one, x, y) for x, y in zip(*own, strict=True)]
+        for own in zip(one.impulses, other.impulses, strict=True)
+    ]
+    return Sweep(flat, impulses, where(is_one, one.error, other.error), one.turns)
+
+
 class Coupling:
     """The local problems of all blocks, which of them act, and the degrees of freedom they push."""
 

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from featherweight.constraints.constraint import Block, Reaction, Situation
 from featherweight.constraints.solve.active_set import ActiveSet
+from featherweight.constraints.solve.islands import Island, islands
 from featherweight.constraints.solve.motion import FreeMotion
 from featherweight.constraints.solve.solver import Solution, Solver, SolverOptions
+from featherweight.inputs import absent
 from featherweight.model import Tree, aggregated
 from featherweight.scalar import maximum, sqrt, when
 
 
 @dataclass(frozen=True)
 class Solved:
-    """The velocity that impulses leave, the reaction of each block, what is remembered of each for the next step, where
-    anything was to be solved at all, and how well it was."""
+    """The velocity that impulses leave, the reaction of each block, what was found (impulses of all rows; of stops
+    alone, the ends where joints are held) and what is remembered of that for the next step; where anything was to be
+    solved at all, and how well it was. `recovery` is a velocity that moves the robot out of depths and is forgotten;
+    None: there is none."""
 
     v: list[Any]
     reactions: list[Reaction] = field(default_factory=list)
+    found: list[Any] = field(default_factory=list)
     memory: list[Any] = field(default_factory=list)
+    recovery: list[Any] | None = None
     disturbed: Any = False
     converged: Any = True
     turns: Any = 0.0
@@ -38,36 +44,81 @@ def solve(
     going: Any,
 ) -> Solved:
     """Impulses that fulfil the laws of all blocks. Stops of joints alone are found by an active set, in linear time;
-    anything else by sweeps and Newton steps. Lanes that are not `going` cost nothing."""
+    anything else by sweeps and Newton steps, island by island. Lanes that are not `going` cost nothing."""
     if not blocks:
         return Solved(motion.v)
     if prescribed_joints(blocks):
         held, searched = ActiveSet.of(at.tree, motion, blocks, memory).solve(going)
-        return Solved(held.v, [Reaction([0.0]) for _ in blocks], held.ends, searched, held.wrong == 0)
+        nothing = [Reaction([0.0]) for _ in blocks]
+        return Solved(held.v, nothing, held.ends, held.ends, disturbed=searched, converged=held.wrong == 0)
     rest = iter(memory)
-    warm = [[next(rest) for _ in range(block.law.size)] for block in blocks]
-    free, tree = motion.v, at.tree
+    warm = [block.recalled([next(rest) for _ in range(block.law.size)]) for block in blocks]
+    tree = aggregated(motion.tree)
+    parts = [_part(options, at, motion, island, tree, blocks, warm, going) for island in islands(tree, blocks)]
+    return _joined(motion.v, blocks, parts, options)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What was found for one island, and where it was solved at all."""
+
+    island: Island
+    found: Solution
+    solved: Any
+
+
+def _part(
+    options: SolverOptions, at: Situation, motion: FreeMotion, island: Island, tree: Tree, blocks: Sequence[Block],
+    warm: Sequence[list[Any]], going: Any,
+) -> _Part:  # fmt: skip
+    """Impulses of an island, and the velocities they leave of its degrees of freedom."""
+    free, own, start = motion.v, [blocks[k] for k in island.blocks], [warm[k] for k in island.blocks]
     some: Any = False
-    for block in blocks:
+    for block in own:
         some = some | block.is_needed(free)
     some = some & going
 
     def impulses() -> Solution:
-        return Solver(aggregated(motion.tree), motion.q, at.start.v, free, blocks, options).solve(warm)
+        found = Solver(tree.within(island.bodies), motion.q, at.start.v, free, own, options).solve(start)
+        recovery = [found.recovery[d] for d in island.dofs] if found.recovery else []
+        return replace(found, v=[found.v[d] for d in island.dofs], recovery=recovery)
 
     tree.mark()
-    contacts = sum(block.law.is_contact for block in blocks)
-    nothing = Solution(list(free), [[0.0] * len(own) for own in warm], [0.0] * contacts)
+    contacts = sum(block.law.is_contact for block in own)
+    still = [0.0] * len(island.dofs) if any(block.recovers is not None for block in own) else []
+    nothing = Solution([free[d] for d in island.dofs], [[0.0] * len(x) for x in start], [0.0] * contacts, still)
     found = when(some, impulses, nothing)
     tree.mark()
-    slips = iter(found.slips)
-    reactions = [
-        Reaction(own, next(slips) if block.law.is_contact else 0.0)
-        for block, own in zip(blocks, found.impulses, strict=True)
-    ]
-    converged = found.error <= options.tolerance * options.tolerance
-    flat = [x for own in found.impulses for x in own]
-    return Solved(found.v, reactions, flat, some, converged, found.turns, sqrt(found.error))
+    return _Part(island, found, some)
+
+
+def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part], options: SolverOptions) -> Solved:
+    """The islands together."""
+    v, reactions = list(free), [Reaction([0.0] * block.law.size) for block in blocks]
+    recovery: list[Any] = [0.0] * len(v)
+    solved: Any = False
+    error: Any = 0.0
+    turns: Any = 0.0
+    for part in parts:
+        slips = iter(part.found.slips)
+        for d, x in zip(part.island.dofs, part.found.v, strict=True):
+            v[d] = x
+        for d, x in zip(part.island.dofs, part.found.recovery, strict=False):
+            recovery[d] = x
+        for k, impulses in zip(part.island.blocks, part.found.impulses, strict=True):
+            reactions[k] = Reaction(impulses, next(slips) if blocks[k].law.is_contact else 0.0)
+        solved = solved | part.solved
+        error, turns = (_larger(x, y) for x, y in ((error, part.found.error), (turns, part.found.turns)))
+    found = [x for reaction in reactions for x in reaction.impulses]
+    each = zip(blocks, reactions, strict=True)
+    memory = [x for block, reaction in each for x in block.remembered(reaction.impulses)]
+    converged = True if options.keep_best else error <= options.tolerance * options.tolerance
+    moves = recovery if any(part.found.recovery for part in parts) else None
+    return Solved(v, reactions, found, memory, moves, solved, converged, turns, sqrt(error))
+
+
+def _larger(x: Any, y: Any) -> Any:
+    return y if absent(x) else maximum(x, y)
 
 
 def prescribed_joints(blocks: Sequence[Block]) -> bool:

@@ -17,8 +17,10 @@ from featherweight.algorithms.contact_inertia import response
 from featherweight.algorithms.linear import combine
 from featherweight.constraints.constraint import Block
 from featherweight.constraints.law import LocalProblem
-from featherweight.constraints.solve.coupling import ByPushes, ByVelocities, Coupling, Impulses, Sweep
+from featherweight.constraints.solve.coupling import ByPushes, ByVelocities, Coupling, Impulses, Sweep, better
 from featherweight.constraints.solve.newton import SWEEPS, Iterate, Newton
+from featherweight.constraints.solve.recovery import recovering
+from featherweight.constraints.solve.restitution import Rows, capped
 from featherweight.constraints.solve.route import Route, route
 from featherweight.forces import Push
 from featherweight.inputs import Numbers
@@ -38,24 +40,27 @@ class SolverOptions:
     Args:
         tolerance: largest velocity [m/s] by which any row may miss its law.
         iterations: sweeps and Newton steps after which a step is given up as not converged.
+        keep_best: a step that is given up goes on with the best impulses that were found.
     """
 
     tolerance: Any = 1e-8
     iterations: int = 1000
+    keep_best: bool = False
 
     def over(self, numbers: Numbers) -> SolverOptions:
         """The same over other scalars."""
-        return SolverOptions(numbers.number(self.tolerance), self.iterations)
+        return SolverOptions(numbers.number(self.tolerance), self.iterations, self.keep_best)
 
 
 @dataclass(frozen=True)
 class Solution:
-    """New velocities, impulses of each block, speeds of slip of those with a cone; the squared residual, and how many
-    sweeps and Newton steps it took."""
+    """New velocities, impulses of each block, speeds of slip of those with a cone, velocities that recover from depths
+    (none if no block has any); the squared residual, and how many sweeps and Newton steps it took."""
 
     v: list[Any]
     impulses: Impulses
     slips: list[Any]
+    recovery: list[Any]
     error: Any = 0.0
     turns: Any = 0.0
 
@@ -78,7 +83,24 @@ class Solver:
         """Start from the impulses of the step before (warm start)."""
         each = zip(self.blocks, warm, strict=True)
         warm = [[where(block.acts, x, 0.0) for x in impulses] for block, impulses in each]
-        coupling, options = self._coupling(warm), self.options
+        coupling, rows = self._coupling(warm)
+        if any(block.inelastic is not None for block in self.blocks):
+            last = capped(coupling, rows, warm, self._search)
+        else:
+            last = self._search(coupling, warm)
+        pushed = self._response(coupling.pushes(last))
+        moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
+        slips = [
+            coupling.only(self.blocks[k].acts, partial(_listed, coupling.slip, last, k), [0.0])[0]
+            for k in coupling.contacts
+        ]
+        recovery = recovering(coupling, self.blocks)
+        moves = [] if recovery is None else self._response(recovery)
+        return Solution(moved, last.impulses, slips, moves, last.error, last.turns)
+
+    def _search(self, coupling: Coupling, warm: Impulses) -> Sweep:
+        """Impulses that fulfil all laws: sweeps, then Newton steps where they take too long."""
+        options = self.options
         square = options.tolerance * options.tolerance
 
         def settle(impulses: Impulses, sweeps: Any) -> Impulses:
@@ -92,40 +114,38 @@ class Solver:
 
         last = Sweep(coupling.start(warm), warm, UNKNOWN, 0.0)
         if self.always:
-            last = all_at_once(last, [[0.0] * len(own) for own in warm], options.iterations)
-        else:
-            most = min(PATIENCE, options.iterations)
-            last = repeat(coupling.sweep, last, until=lambda c: c.error <= square, at_most=most)
-            if options.iterations > PATIENCE:
-                newton = partial(all_at_once, last, warm, options.iterations - PATIENCE)
-                last = when(logical_not(last.error <= square), newton, last)
-        pushed = self._response(coupling.pushes(last))
-        moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
-        slips = [
-            coupling.only(self.blocks[k].acts, partial(_listed, coupling.slip, last, k), [0.0])[0]
-            for k in coupling.contacts
-        ]
-        return Solution(moved, last.impulses, slips, last.error, last.turns)
+            return all_at_once(last, [[0.0] * len(own) for own in warm], options.iterations)
+        most = min(PATIENCE, options.iterations)
+        last = repeat(coupling.sweep, last, until=lambda c: c.error <= square, at_most=most)
+        if options.iterations > PATIENCE:
+            newton = partial(all_at_once, last, warm, options.iterations - PATIENCE)
+            found = when(logical_not(last.error <= square), newton, last)
+            last = better(found, last) if options.keep_best else found
+        return last
 
-    def _coupling(self, warm: Impulses) -> Coupling:
+    def _coupling(self, warm: Impulses) -> tuple[Coupling, list[Rows]]:
         few = 0 < sum(block.law.is_contact for block in self.blocks) <= FEW and not self.always
         kind = ByVelocities if few else ByPushes
-        problems = []
+        problems, rows = [], []
         for block, way, before in zip(self.blocks, self.routes, warm, strict=True):
             self.tree.mark()
             make = partial(self._problem, block, way, before)
-            problems.append(kind.only(block.acts, make, None) if block.law.is_contact else make())
-        return kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs)
+            problem, own = kind.only(block.acts, make, None) if block.law.is_contact else make()
+            problems.append(problem)
+            rows.append(own)
+        return kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs), rows
 
-    def _problem(self, block: Block, way: Route, before: list[Any]) -> LocalProblem:
-        """The rows of a block, carried to the root, and its law for them."""
+    def _problem(self, block: Block, way: Route, before: list[Any]) -> tuple[LocalProblem, Rows]:
+        """The rows of a block, carried to the root, and its law for them; and their velocities without impulses."""
         pushes = block.pushes()
         _check(block, way, pushes)
         free = [rate(push, self.after, self.free) for push in pushes]
-        wanted = block.wanted([rate(push, self.before, self.v) for push in pushes], free)
+        earlier = [rate(push, self.before, self.v) for push in pushes]
+        wanted = block.wanted(earlier, free)
+        inelastic = wanted if block.inelastic is None else block.inelastic(earlier, free)
         e = [x - y for x, y in zip(free, wanted, strict=True)]
         T, Y = zip(*(self._carried(push, way) for push in pushes), strict=True)
-        return block.law.problem(way.dofs, list(T), list(Y), e, before)
+        return block.law.problem(way.dofs, list(T), list(Y), e, before), Rows(free, inelastic)
 
     def _carried(self, push: Push, way: Route) -> tuple[list[Any], list[Any]]:
         """T = L⁻¹ t and Y = T / d of the joints that a push meets on its way to the root, the nearest first."""

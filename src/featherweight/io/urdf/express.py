@@ -31,6 +31,8 @@ def express(description: Description) -> Description:
     what = f"model {description.name!r}"
     for thing in (*description.loops, *description.actuators, *description.sensors, *description.keyframes):
         raise ModelError(f"{what}: URDF has no {thing.word}s ({thing.name})")
+    for owner, shape in description.shapes():
+        _check_shape(f"{what}: a shape of {owner!r}", shape)
     links, joints = [_link(link) for link in description.links], [_joint(what, joint) for joint in description.joints]
     if any(joint.parent == "world" for joint in joints) and all(link.name != "world" for link in links):
         links.insert(0, Link("world"))
@@ -46,6 +48,14 @@ def express(description: Description) -> Description:
         links.append(Link(name, None, (ball,)))
         joints.append(LinkJoint(own, "fixed", point.parent, name, Placement(point.position)))
     return replace(description, links=tuple(links), joints=tuple(joints), frames=(), points=())
+
+
+def _check_shape(what: str, shape: Shape) -> None:
+    """ModelError for a shape that URDF has no words for."""
+    if shape.kind == "convex":
+        raise ModelError(f"{what}: URDF has no convex hulls; use boxes, spheres, cylinders or capsules, or a mesh file")
+    if shape.friction is not None or shape.restitution is not None:
+        raise ModelError(f"{what}: URDF has no friction or restitution of shapes; give them to the contact model")
 
 
 def _link(link: Link) -> Link:

@@ -1,0 +1,65 @@
+"""Recovery from depth: a velocity that moves bodies apart in this step and is forgotten after it.
+
+Were it part of the velocity that contacts want, it would add energy, and two contacts that push a body against each
+other would have no solution. So it has a problem of its own, from rest and without friction:
+
+    0 ≤ λ ⟂ J v - s ≥ 0,    s = min(β (depth - slop), v_max),
+
+with s = 0 for contacts that are no deeper than they may be, and for joints at their ends. It is solved by a few sweeps
+that need not converge: what is left is recovered in the next step, and opposing contacts share what room there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight.constraints.constraint import Block
+from featherweight.constraints.law import dot
+from featherweight.constraints.solve.coupling import Coupling
+from featherweight.scalar import maximum, repeat, when, where
+
+SWEEPS = 10
+ENOUGH = 1e-12  # squared change [(m/s)²] in a sweep at which the rest is left
+
+
+@dataclass(frozen=True)
+class Recovering:
+    """Between two sweeps: pushes s by degree of freedom, the impulse of each row, the largest squared change."""
+
+    pushes: list[Any]
+    impulses: list[Any]
+    change: Any
+
+
+def recovering(coupling: Coupling, blocks: Sequence[Block]) -> dict[int, Any] | None:
+    """Pushes s of the recovery, by degree of freedom; None if no block can recover."""
+    if all(block.recovers is None for block in blocks):
+        return None
+    some: Any = False
+    for block in blocks:
+        some = some | (False if block.recovers is None else block.acts & (block.recovers > 0))
+    rows = [k for k, block in enumerate(blocks) if block.law.one_sided]
+
+    def sweep(now: Recovering) -> Recovering:
+        s, impulses, worst = dict(zip(coupling.dofs, now.pushes, strict=True)), list(now.impulses), 0.0
+        for n, k in enumerate(rows):
+            coupling.tree.mark()
+            part, block = coupling.problems[k], blocks[k]
+            wanted = 0.0 if block.recovers is None else block.recovers
+            lacks = dot(part.T[0], [s[d] for d in part.dofs]) - wanted
+            mobility = dot(part.T[0], part.Y[0])
+            new = where(block.acts, maximum(impulses[n] - lacks / maximum(mobility, 1e-30), 0.0), 0.0)
+            change = new - impulses[n]
+            s |= {d: s[d] + change * y for d, y in zip(part.dofs, part.Y[0], strict=True)}
+            impulses[n], worst = new, maximum(worst, (change * mobility) * (change * mobility))
+        return Recovering([s[d] for d in coupling.dofs], impulses, worst)
+
+    def found() -> list[Any]:
+        start = Recovering([0.0] * len(coupling.dofs), [0.0] * len(rows), 1.0)
+        return repeat(sweep, start, until=lambda now: now.change <= ENOUGH, at_most=SWEEPS).pushes
+
+    coupling.tree.mark()
+    pushes = when(some, found, [0.0] * len(coupling.dofs))
+    return dict(zip(coupling.dofs, pushes, strict=True))

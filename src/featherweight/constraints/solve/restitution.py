@@ -1,0 +1,124 @@
+"""Restitution that adds no energy.
+
+Newton's law v⁺ = -e v together with friction may add energy: the impulse that turns the normal velocity around does
+work along the surface, too. So impulses λ_b that bounce are kept only while their work
+
+    W = ½ λ·(u⁻ + u⁺) ≤ 0,    u⁻ the velocities of the rows without impulses, u⁺ with them.
+
+Else the problem is solved once more without restitution, which takes energy (W_c ≤ 0), and the impulses are taken on
+the way from there, λ = λ_c + s (λ_b - λ_c), as far as W ≤ 0. Cones and v_n ≥ 0 are convex, so both laws hold there.
+Work of what recovers from depth, ½ λ_n v*, is not counted.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from featherweight.constraints.law import dot
+from featherweight.constraints.solve.coupling import Coupling, Impulses, Sweep
+from featherweight.scalar import maximum, minimum, repeat, sqrt, where
+
+ROUNDING = 1e-13  # of the energy that is turned around: work that is none
+
+Search = Callable[[Coupling, Impulses], Sweep]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Of one block: velocities of its rows without impulses, and the wanted ones if nothing bounces."""
+
+    free: list[Any]
+    inelastic: list[Any]
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Impulses that bounce, then those of the other problem, with the work of each; how often a problem was solved."""
+
+    bouncing: Impulses
+    last: Impulses
+    work: Any
+    last_work: Any
+    size: Any
+    error: Any
+    turns: Any
+    number: Any
+
+
+def capped(coupling: Coupling, rows: Sequence[Rows], warm: Impulses, search: Search) -> Sweep:
+    """Impulses with restitution, as far as they add no energy."""
+
+    def solve(now: Phases) -> Phases:
+        first = now.number == 0
+        errors = [
+            [where(first, e, u - c) for e, u, c in zip(part.e, own.free, own.inelastic, strict=True)]
+            for part, own in zip(coupling.problems, rows, strict=True)
+        ]
+        found = search(_with_errors(coupling, errors), now.last)
+        work, size = _work(coupling, rows, found.impulses)
+        bouncing = [
+            [where(first, x, y) for x, y in zip(*own, strict=True)]
+            for own in zip(found.impulses, now.bouncing, strict=True)
+        ]
+        kept = where(first, work, now.work)
+        error, turns = maximum(now.error, found.error), now.turns + found.turns
+        return Phases(bouncing, found.impulses, kept, work, where(first, size, now.size), error, turns, now.number + 1)
+
+    nothing = [[0.0] * len(own) for own in warm]
+    start = Phases(nothing, warm, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    enough = repeat(solve, start, until=lambda c: (c.number > 0) & (c.work <= ROUNDING * c.size), at_most=2)
+    share = _share(coupling, enough)
+    impulses = [
+        [y + share * (x - y) for x, y in zip(*own, strict=True)]
+        for own in zip(enough.bouncing, enough.last, strict=True)
+    ]
+    return Sweep(coupling.start(impulses), impulses, enough.error, enough.turns)
+
+
+def _share(coupling: Coupling, found: Phases) -> Any:
+    """s of λ_c + s (λ_b - λ_c): the largest up to 1 with W_c + β s + γ s² ≤ 0; 1 where the first problem was enough."""
+    change = [[x - y for x, y in zip(*own, strict=True)] for own in zip(found.bouncing, found.last, strict=True)]
+    s, gamma = _pushes(coupling, change), 0.0
+    for part, own in zip(coupling.problems, change, strict=True):
+        gamma = gamma + 0.5 * dot(own, [dot(row, [s[d] for d in part.dofs]) for row in part.T])
+    least = minimum(found.last_work, 0.0)
+    beta = found.work - found.last_work - gamma
+    root = sqrt(maximum(beta * beta - 4.0 * least * gamma, 0.0))
+    below = beta + root  # = 2 W_c / (root form that does not cancel) where β > 0
+    share = where(below > 0, -2.0 * least / where(below > 0, below, 1.0), 1.0)
+    return where(found.number > 1, maximum(minimum(share, 1.0), 0.0), 1.0)
+
+
+def _work(coupling: Coupling, rows: Sequence[Rows], impulses: Impulses) -> tuple[Any, Any]:
+    """½ λ·(u⁻ + u⁺) of all blocks, without that of recovery; and the size of what it is the sum of."""
+    s, work, size = _pushes(coupling, impulses), 0.0, 0.0
+    for part, own, impulse in zip(coupling.problems, rows, impulses, strict=True):
+        coupling.tree.mark()
+        for k, (u, x) in enumerate(zip(own.free, impulse, strict=True)):
+            change = dot(part.T[k], [s[d] for d in part.dofs])
+            given = maximum(own.inelastic[k], 0.0) if k == 0 else 0.0
+            work = work + x * (u + 0.5 * change - 0.5 * given)
+            size = size + abs(x * u)
+    return work, size
+
+
+def _pushes(coupling: Coupling, impulses: Impulses) -> dict[int, Any]:
+    """s = Yᵀ λ."""
+    s = coupling.nothing()
+    for part, own in zip(coupling.problems, impulses, strict=True):
+        coupling.tree.mark()
+        s.update(zip(part.dofs, part.pushed(own, s), strict=True))
+    return s
+
+
+def _with_errors(coupling: Coupling, errors: Sequence[list[Any]]) -> Coupling:
+    """The same problems with other velocity errors without impulses."""
+    new = copy.copy(coupling)
+    new.problems = [
+        replace(part, e=own)  # type: ignore[type-var]
+        for part, own in zip(coupling.problems, errors, strict=True)
+    ]
+    return new

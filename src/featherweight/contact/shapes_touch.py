@@ -1,0 +1,89 @@
+"""Shapes against shapes and the ground by impulses: the laws of `point_on_surface`, for two bodies that both move.
+
+A contact acts before it is there (a speculative contact): where the gap z can close within the step, the velocity
+towards each other is at most z / h. So nothing passes through a thin body, and what rests keeps touching. Depth is
+recovered by a motion that is forgotten (`constraints.solve.recovery`), in steps that move after impulses have acted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featherweight.constraints import Block, Cone, Constraint, Push, Reaction, Situation
+from featherweight.contact.candidates import Ground
+from featherweight.contact.signorini import REACH, wanted_velocities
+from featherweight.contact.slots import Arrangement, Slot, Slots, arranged, nearest
+from featherweight.contact.touching import Touching, pair_records, touching
+from featherweight.model import Model
+from featherweight.scalar import maximum, minimum
+from featherweight.spatial import Vector
+
+BEYOND = 2.0  # times the speed they approach with: contacts that a step could close act
+
+
+@dataclass(frozen=True)
+class ShapesTouch(Constraint):
+    """All pairs of shapes that may touch, and shapes with the ground.
+
+    Args:
+        ground: surfaces and coefficients.
+        pairs: which shapes may touch which (see `ContactModel`).
+        recovery: β [1/s], by which depth beyond `slop` is recovered.
+        recovery_speed: v_max [m/s], most that recovery adds.
+        slop: depth [m] that is left.
+        bounce_speed: v_min [m/s], below which nothing bounces.
+        slots: how many contacts all pairs of shapes have together; 0: each has its own; None: whatever is less code.
+    """
+
+    ground: Ground
+    pairs: Any
+    recovery: Any
+    recovery_speed: Any
+    slop: Any
+    bounce_speed: Any
+    slots: int | None = None
+
+    def _arranged(self, model: Model) -> Arrangement:
+        return arranged(model, self.pairs, len(self.ground.surfaces), self.slots)
+
+    def block_sizes(self, model: Model) -> list[int]:
+        own = self._arranged(model)
+        return [Cone.size] * (sum(pair.count for pair in own.direct) + own.slots)
+
+    def blocks(self, at: Situation) -> list[Block]:
+        direct, shared = self._touching(at)
+        return [self._block(m, at) for m in direct] + [self._block(slot, at) for slot in shared.slots]
+
+    def _touching(self, at: Situation) -> tuple[list[Touching], Slots]:
+        def make() -> tuple[list[Touching], Slots]:
+            own = self._arranged(at.model)
+            shared = nearest(own.shared, own.slots, self.ground, at, at.h) if own.slots else Slots([], 0.0)
+            return touching(own.direct, self.ground, at, at.h), shared
+
+        return at.once(("touching", id(self)), make)
+
+    def _block(self, m: Touching | Slot, at: Situation) -> Block:
+        recovers = maximum(minimum(-self.recovery * (m.gap + self.slop), self.recovery_speed), 0.0)
+        inside = recovers if at.moved else 0.0
+        wanted, inelastic = wanted_velocities(at, m.gap, inside, m.restitution, self.bounce_speed)
+        return Block(
+            Cone(m.friction), m.bodies, m.gap <= at.h * (REACH + BEYOND * m.closing),
+            lambda: [Push(m.pushes(at, row)) for row in m.axes], wanted, approach=lambda v: m.closing,
+            inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes,
+        )  # fmt: skip
+
+    def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:
+        """The mean force [N] of each contact point on the first of its bodies, in the world's axes; of slots the number
+        of the contact point before it, and how many contacts found no slot."""
+        (direct, shared), per_h = self._touching(at), 1.0 / at.h
+        axes = [*(m.axes for m in direct), *(slot.axes for slot in shared.slots)]
+        each = zip(axes, found, strict=True)
+        forces = [own.transposed_times(Vector(*reaction.impulses)) * per_h for own, reaction in each]
+        records = pair_records(forces[: len(direct)])
+        if shared.slots:
+            of_slots = zip(shared.slots, forces[len(direct) :], strict=True)
+            records["slots"] = [x for slot, force in of_slots for x in (slot.number, *force)]
+            records["missed"] = [shared.missed]
+        return records
