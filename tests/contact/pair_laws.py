@@ -1,12 +1,12 @@
 """The laws of contact between shapes, by dense algebra: what a recorded step did, recomputed with NumPy.
 
-Random worlds of bodies that nearly touch; from the forces that a step reports, the rows J of all contact points, the mass
-matrix M and the free velocity v⁻ of a step without contact follow
+Random worlds of bodies that nearly touch; from the forces that a step reports, the rows J of all contact points, the
+mass matrix M and the free velocity v⁻ of a step without contact follow
 
     v⁺ = v⁻ + M⁻¹ Jᵀ λ,    u = J v⁺,    0 ≤ λ_n ⟂ u_n - v* ≥ 0,    |λ_t| ≤ μ λ_n,    λ_t against u_t,
 
-with v* = -gap / h before shapes touch, and 0 where they do. Only the detection of contact points is the library's, which
-has tests of its own.
+with v* = -gap / h before shapes touch, and 0 where they do. Only the detection of contact points is the library's,
+which has tests of its own.
 """
 
 from __future__ import annotations
@@ -139,8 +139,10 @@ def arrays(found: list[Touch], n: int) -> Points:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step of many worlds with a plane as ground, and what follows from its forces. `used` are the worlds whose step
-    was solved."""
+    """One step of many worlds with a plane as ground, and what follows from its forces.
+
+    `used` are the worlds whose step was solved.
+    """
 
     model: fw.Model
     q: np.ndarray
@@ -165,7 +167,7 @@ class Step:
             if joint.kind.floating:
                 start = joint.v.start
                 linear, angular = v[:, start : start + 3], v[:, start + 3 : start + 6]
-                v[:, start : start + 3] = fw_rotate(angular * self.h, linear)
+                v[:, start : start + 3] = turned(angular * self.h, linear)
         return v
 
     @cached_property
@@ -275,7 +277,7 @@ class Step:
         }
 
 
-def fw_rotate(turn: np.ndarray, x: np.ndarray) -> np.ndarray:
+def turned(turn: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Rodrigues' formula: x turned by a rotation vector."""
     angle = np.linalg.norm(turn, axis=1, keepdims=True)
     axis = turn / np.maximum(angle, 1e-300)
