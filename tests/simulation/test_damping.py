@@ -8,25 +8,27 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from simulation.semi_implicit_reference import middle_velocity
 
 J = fw.joints
 
 
 def dense_step(model: fw.Model, D: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float):
-    """(M + h D) a = τ - D v + springs - c by NumPy, then each joint's own step. D has dry friction f / |v| in it, and v
-    is in axes that do not turn."""
+    """(M + h D) a = τ - D v + springs - c by NumPy, then each joint's own step. D has dry friction f / |v| in it, v
+    is in axes that do not turn, and c is taken at v_m: two Newton steps of the midpoint rule for what turns freely."""
+    middle = middle_velocity(model, q, v, h, newton=2)
     still, friction, coasting = np.zeros(model.nv), np.zeros(model.nv), v.copy()
     for joint in model.independent_joints:
         friction[joint.v] = joint.friction
         coasting[joint.v] = joint.kind.predicted(v[joint.v], still[joint.v], h)
     springs = fw.passive_force(model, q, still)
     D = D + friction / np.maximum(np.abs(v), 1e-4) * (D.any() > 0)
-    forces = tau + springs - D * coasting - fw.bias_force(model, q, v)
+    forces = tau + springs - D * coasting - fw.bias_force(model, q, middle)
     a = np.linalg.solve(fw.mass_matrix(model, q) + h * np.diag(D), forces)
     new_q, new_v = q.copy(), v.copy()
     for joint in model.independent_joints:
         new_q[joint.q], new_v[joint.v] = joint.kind.advance(
-            q[joint.q], joint.kind.predicted(v[joint.v], a[joint.v], h), h
+            q[joint.q], joint.kind.predicted(middle[joint.v], a[joint.v], h) + (v - middle)[joint.v], h
         )
     return new_q, new_v
 

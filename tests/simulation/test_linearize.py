@@ -11,6 +11,7 @@ import featherweight as fw
 from featherweight.contact import Impulse, Plane, Sphere, SpringDamper
 from featherweight.dynamics.contact_places import contact_places
 from featherweight.joints import Free, Prismatic, Revolute
+from simulation.semi_implicit_reference import middle_velocity
 
 H = 2e-3
 at = fw.Placement
@@ -63,10 +64,12 @@ def standing(model: fw.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return q, 0.02 * rng.normal(size=model.nv), rng.normal(size=model.nv) * 0.5
 
 
-def differences(model: fw.Model, q: Any, v: Any, tau: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A and B by central differences of rollouts."""
+def differences(
+    model: fw.Model, q: Any, v: Any, tau: Any, size: float = 2e-7, **options: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """A and B by central differences of rollouts; `size` of those of q and v."""
     n, columns = model.nv, []
-    steps = np.repeat([2e-7, 2e-7, 1e-4], n)
+    steps = np.repeat([size, size, 500 * size], n)
     sides = []
     for sign in (1, -1):
         delta = np.diag(sign * steps)
@@ -126,10 +129,10 @@ def _dense_step(model: fw.Model, q: Any, v: Any, tau: Any, mu: float, sides: lis
     n = model.nv
     poses, damping = fw.forward_kinematics(model, q), np.zeros(n)
     damping[6:] = 0.05
-    coasting = v.copy()
-    coasting[:3] += H * np.cross(v[3:6], v[:3])  # the axes of the body turn
+    coasting, middle = v.copy(), middle_velocity(model, q, v, H)
+    coasting[:3] += H * np.cross(middle[3:6], v[:3])  # the axes of the body turn
     K = fw.mass_matrix(model, q) + H * np.diag(damping)
-    free = coasting + H * np.linalg.solve(K, tau - damping * coasting - fw.bias_force(model, q, v))
+    free = coasting + H * np.linalg.solve(K, tau - damping * coasting - fw.bias_force(model, q, middle))
     places, rows, wanted = contact_places(model, poses), [], []
     for point, side, place in zip(model.contact_points, sides, places, strict=True):
         if side != "open":

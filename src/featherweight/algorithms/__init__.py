@@ -13,6 +13,7 @@ from featherweight.algorithms.energy import kinetic_energy, potential_energy
 from featherweight.algorithms.factorization import factorize
 from featherweight.algorithms.forward_dynamics import forward_dynamics
 from featherweight.algorithms.forward_dynamics_derivatives import forward_dynamics_derivatives
+from featherweight.algorithms.gyroscopic import change_to_midpoint
 from featherweight.algorithms.hybrid_dynamics import hybrid_dynamics
 from featherweight.algorithms.inverse_dynamics import inverse_dynamics
 from featherweight.algorithms.inverse_dynamics_derivatives import inverse_dynamics_derivatives
@@ -39,6 +40,7 @@ __all__ = [
     "center_of_mass",
     "centroidal_bias",
     "centroidal_momentum_matrix",
+    "change_to_midpoint",
     "com_jacobian",
     "contact_inertia_inverse",
     "coriolis_matrix",

@@ -8,14 +8,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from featherweight.collision.geometry import chosen, clamp, largest
+from featherweight.collision.hulls import hull_point
 from featherweight.collision.spread import Candidate, spread
 from featherweight.collision.touch import FAR, Placed, Touch
-from featherweight.scalar import absolute, maximum, minimum, sqrt, where
+from featherweight.scalar import absolute, maximum, minimum, sqrt, when, where
 from featherweight.shapes import Box
 from featherweight.spatial import Matrix, Vector
 
 PREFERENCE, LEAST = 0.05, 1e-6  # edges must win by 5 % and 1e-6 m, else the choice flickers
 SHORT = 1e-6  # sine of the least angle between edges whose cross product is an axis
+NEAR = 0.05  # [m], corners that are nearer are looked for when boxes are apart
 ON_EDGE = 1e-9  # [m], how far beyond the sides of a face a point may be
 
 
@@ -44,7 +46,8 @@ def box_box(a: Placed[Box], b: Placed[Box]) -> list[Touch]:
     face, edges = _faces(R, t, half_a, half_b), _edges(R, t, half_a, half_b)
     is_edge = edges.gap > face.gap + (PREFERENCE * absolute(face.gap) + LEAST)
     found = _face_touches(a, b, R, t, face)
-    point = a.X.r + a.X.E.transposed_times(_crossing(R, t, half_a, half_b, edges))
+    x, y = _crossing(R, t, half_a, half_b, edges)
+    point = a.X.r + a.X.E.transposed_times((x + y) * 0.5)
     normal = a.X.E.transposed_times(edges.n)
     first, *others = found
     first = Touch(
@@ -52,6 +55,11 @@ def box_box(a: Placed[Box], b: Placed[Box]) -> list[Touch]:
         chosen(is_edge, normal, first.normal),
         chosen(is_edge, point, first.point),
     )
+    # apart with corners or ends of edges nearest: none of the axes is their direction
+    nearest = maximum(face.gap, edges.gap)
+    is_beyond = (x - y).dot(x - y) > 1.0001 * (edges.gap * edges.gap) + ON_EDGE * ON_EDGE
+    is_alone = (nearest > 0) & (nearest < NEAR) & ((is_edge & is_beyond) | (first.gap >= FAR))
+    first = when(is_alone, lambda: hull_point(a, b)[0], first)
     return [first, *(Touch(where(is_edge, FAR, x.gap), x.normal, x.point) for x in others)]
 
 
@@ -98,8 +106,8 @@ def _edges(R: Matrix, t: Vector, half_a: Vector, half_b: Vector) -> Edges:
     return best
 
 
-def _crossing(R: Matrix, t: Vector, half_a: Vector, half_b: Vector, edges: Edges) -> Vector:
-    """The middle between the nearest points of the two edges that face each other, in the axes of a."""
+def _crossing(R: Matrix, t: Vector, half_a: Vector, half_b: Vector, edges: Edges) -> tuple[Vector, Vector]:
+    """Nearest points of the two edges that face each other, in the axes of a."""
     is_i, is_j = [edges.i == k for k in (0.0, 1.0, 2.0)], [edges.j == k for k in (0.0, 1.0, 2.0)]
     n_b = R.transposed_times(edges.n)
     center_a = [where(own, 0.0, where(x > 0, -h, h)) for own, x, h in zip(is_i, edges.n, half_a, strict=True)]
@@ -115,7 +123,7 @@ def _crossing(R: Matrix, t: Vector, half_a: Vector, half_b: Vector, edges: Edges
     s = clamp((cosine * f - c) / maximum(1.0 - cosine * cosine, SHORT * SHORT), -long_a, long_a)
     q = clamp(cosine * s + f, -long_b, long_b)
     s = clamp(cosine * q - c, -long_a, long_a)
-    return (x + u * s + y + w * q) * 0.5
+    return x + u * s, y + w * q
 
 
 def _face_touches(a: Placed[Box], b: Placed[Box], R: Matrix, t: Vector, face: Axis) -> list[Touch]:

@@ -38,8 +38,8 @@ class Cloud:
 
 
 def supporting(shape: Shape) -> Callable[[Vector], Vector]:
-    """The support function of a shape, as a loop over memory if it has many vertices."""
+    """The support function of a shape's core, as a loop over memory if it has many vertices."""
     if not isinstance(shape, Convex) or len(shape.points) <= FEW:
-        return shape.support
+        return shape.core
     cloud = Cloud(shape.points)
     return lambda direction: cloud.best(direction.dot)

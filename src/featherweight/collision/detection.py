@@ -8,6 +8,7 @@ from typing import Any
 
 from featherweight.collision.boxes import box_box
 from featherweight.collision.capsules import capsule_box, capsule_capsule
+from featherweight.collision.hulls import hull_hull, hull_point
 from featherweight.collision.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 from featherweight.collision.touch import Placed, Touch
 from featherweight.shapes import Shape
@@ -21,6 +22,14 @@ PAIRS: dict[tuple[str, str], tuple[int, Callable[[Any, Any], list[Touch]]]] = {
     ("capsule", "capsule"): (2, capsule_capsule),
     ("capsule", "box"): (2, capsule_box),
     ("box", "box"): (4, box_box),
+    ("sphere", "convex"): (1, hull_point),
+    ("capsule", "cylinder"): (2, hull_hull),
+    ("capsule", "convex"): (2, hull_hull),
+    ("box", "cylinder"): (4, hull_hull),
+    ("box", "convex"): (4, hull_hull),
+    ("cylinder", "cylinder"): (4, hull_hull),
+    ("cylinder", "convex"): (4, hull_hull),
+    ("convex", "convex"): (4, hull_hull),
 }
 
 
@@ -31,10 +40,10 @@ def touch_count(a: Shape, b: Shape) -> int:
 
 def touches(a: Placed[Shape], b: Placed[Shape]) -> list[Touch]:
     """The contact points of two shapes, as many as `touch_count` says, nearest or not."""
-    (_, find), swapped = _entry(a.shape, b.shape)
+    (number, find), swapped = _entry(a.shape, b.shape)
     if not swapped:
-        return find(a, b)
-    return [replace(touch, normal=-touch.normal) for touch in find(b, a)]
+        return find(a, b)[:number]
+    return [replace(touch, normal=-touch.normal) for touch in find(b, a)[:number]]
 
 
 def _entry(a: Shape, b: Shape) -> tuple[Any, bool]:

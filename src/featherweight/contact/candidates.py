@@ -34,6 +34,25 @@ class ContactCandidate:
     place: Vector  # where they touch, in the body's frame
     X_0: Transform
 
+    @property
+    def gap(self) -> Any:
+        """The height z."""
+        return self.z
+
+    @property
+    def axes(self) -> Matrix:
+        """Rows of axes in the world: normal, and two directions along the surface."""
+        return self.frame
+
+    def velocity(self, at: Kinematics) -> Vector:
+        """Of the robot where they touch, in the world's axes [m/s]."""
+        V = at.velocity[self.body]
+        return self.X_0.E.transposed_times(V.linear + V.angular.cross(self.place))
+
+    def pushes(self, at: Kinematics, force: Vector) -> dict[int, Force]:
+        """A force in the world's axes on the robot, by body."""
+        return {self.body: self.force(force)}
+
     def force(self, direction: Vector) -> Force:
         """A force in the world's axes where they touch, in the body's frame."""
         f = self.X_0.E @ direction

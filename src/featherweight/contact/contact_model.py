@@ -12,8 +12,9 @@ from featherweight.constraints import Constraint, JointLimit
 from featherweight.constraints.solve.solver import SolverOptions
 from featherweight.contact.candidates import Ground
 from featherweight.contact.pair import Pair, Pairs, checked_pairs
+from featherweight.contact.slots import Arrangement, arranged
 from featherweight.contact.surfaces import Plane, Surface, check_friction, check_restitution
-from featherweight.contact.touching import TouchingPair, touching_pairs
+from featherweight.contact.touching import TouchingPair
 from featherweight.forces import ForceElement
 from featherweight.inputs import Numbers, with_fields
 from featherweight.model import Model
@@ -69,7 +70,11 @@ class ContactModel:
 
     def touching(self, model: Model) -> list[TouchingPair]:
         """The shapes of a robot that may touch the ground or each other."""
-        return touching_pairs(model, self.allowed, len(self.surfaces))
+        return arranged(model, self.allowed, len(self.surfaces), 0).direct
+
+    def arranged(self, model: Model) -> Arrangement:
+        """Which of these have rows or springs of their own, and which share slots."""
+        return Arrangement(self.touching(model), [], 0)
 
     def elements(self) -> tuple[ForceElement, ...]:
         """The force elements it adds to a step."""

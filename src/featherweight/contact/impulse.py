@@ -21,6 +21,7 @@ from featherweight.constraints.solve.solver import SolverOptions
 from featherweight.contact.contact_model import ContactModel
 from featherweight.contact.point_on_surface import PointOnSurface
 from featherweight.contact.shapes_touch import ShapesTouch
+from featherweight.contact.slots import Arrangement, arranged
 from featherweight.inputs import Numbers, with_fields
 from featherweight.model import Model
 
@@ -39,6 +40,9 @@ class Impulse(ContactModel):
         keep_best: what becomes of a step that is not solved to the tolerance: False, the robot stands still from there
             on with status NOT_CONVERGED; True, it goes on with the best impulses that were found, and `solver` of the
             trajectory has their residual.
+        slots: how many contacts between shapes there are at most: the nearest of all pairs share them, and `missed` of
+            the trajectory counts those that found none. 0: each contact point of each pair has code of its own. None:
+            slots where there are many pairs.
         dry_friction: of joints. "damping": implicit damping, f over speed, cheap; a joint that is held creeps. "rows":
             part of the contact problem (see the top of this file), for steps that move after impulses have acted.
         presliding: ε of "rows": how much a joint that is held yields to a change of its load, as a part of what it
@@ -52,6 +56,7 @@ class Impulse(ContactModel):
     slop: float = 1e-6
     bounce_speed: float = 0.01
     keep_best: bool = field(default=False, kw_only=True)
+    slots: int | None = field(default=None, kw_only=True)
     dry_friction: str = "damping"
     presliding: float = 0.01
 
@@ -67,6 +72,10 @@ class Impulse(ContactModel):
             raise ValueError(f"iterations: expected a whole number of 1 or more, got {self.iterations!r}")
         if not isinstance(self.keep_best, bool):
             raise TypeError(f"keep_best: expected True or False, got {self.keep_best!r}")
+        if self.slots is not None and (
+            isinstance(self.slots, bool) or not isinstance(self.slots, int) or self.slots < 0
+        ):
+            raise ValueError(f"slots: expected a whole number of 0 or more, or None, got {self.slots!r}")
         if self.dry_friction not in ("damping", "rows"):
             raise ValueError(f"dry_friction: expected 'damping' or 'rows', got {self.dry_friction!r}")
 
@@ -81,7 +90,10 @@ class Impulse(ContactModel):
 
     def constraints(self) -> tuple[Constraint, ...]:
         own = self.recovery, self.recovery_speed, self.slop, self.bounce_speed
-        return PointOnSurface(self._ground(), *own), ShapesTouch(self._ground(), self.allowed, *own)
+        return PointOnSurface(self._ground(), *own), ShapesTouch(self._ground(), self.allowed, *own, self.slots)
+
+    def arranged(self, model: Model) -> Arrangement:
+        return arranged(model, self.allowed, len(self.surfaces), self.slots)
 
     def joint_limit(self) -> JointLimit:
         return JointLimit(self.recovery, self.recovery_speed, self.slop)

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.constraints import Block, Cone, Constraint, Reaction, Situation
+from featherweight.constraints import Block, Cone, Constraint, Push, Reaction, Situation
 from featherweight.contact.candidates import Ground
 from featherweight.contact.signorini import REACH, wanted_velocities
-from featherweight.contact.touching import Touching, TouchingPair, touching, touching_pairs
+from featherweight.contact.slots import Arrangement, Slot, Slots, arranged, nearest
+from featherweight.contact.touching import Touching, pair_records, touching
 from featherweight.model import Model
 from featherweight.scalar import maximum, minimum
 from featherweight.spatial import Vector
@@ -33,6 +34,7 @@ class ShapesTouch(Constraint):
         recovery_speed: v_max [m/s], most that recovery adds.
         slop: depth [m] that is left.
         bounce_speed: v_min [m/s], below which nothing bounces.
+        slots: how many contacts all pairs of shapes have together; 0: each has its own; None: whatever is less code.
     """
 
     ground: Ground
@@ -41,36 +43,47 @@ class ShapesTouch(Constraint):
     recovery_speed: Any
     slop: Any
     bounce_speed: Any
+    slots: int | None = None
 
-    def _pairs(self, model: Model) -> list[TouchingPair]:
-        return touching_pairs(model, self.pairs, len(self.ground.surfaces))
+    def _arranged(self, model: Model) -> Arrangement:
+        return arranged(model, self.pairs, len(self.ground.surfaces), self.slots)
 
     def block_sizes(self, model: Model) -> list[int]:
-        return [Cone.size for pair in self._pairs(model) for _ in range(pair.count)]
+        own = self._arranged(model)
+        return [Cone.size] * (sum(pair.count for pair in own.direct) + own.slots)
 
     def blocks(self, at: Situation) -> list[Block]:
-        return [self._block(m, at) for m in self._touching(at)]
+        direct, shared = self._touching(at)
+        return [self._block(m, at) for m in direct] + [self._block(slot, at) for slot in shared.slots]
 
-    def _touching(self, at: Situation) -> list[Touching]:
-        return at.once(("touching", id(self)), lambda: touching(self._pairs(at.model), self.ground, at, at.h))
+    def _touching(self, at: Situation) -> tuple[list[Touching], Slots]:
+        def make() -> tuple[list[Touching], Slots]:
+            own = self._arranged(at.model)
+            shared = nearest(own.shared, own.slots, self.ground, at, at.h) if own.slots else Slots([], 0.0)
+            return touching(own.direct, self.ground, at, at.h), shared
 
-    def _block(self, m: Touching, at: Situation) -> Block:
+        return at.once(("touching", id(self)), make)
+
+    def _block(self, m: Touching | Slot, at: Situation) -> Block:
         recovers = maximum(minimum(-self.recovery * (m.gap + self.slop), self.recovery_speed), 0.0)
         inside = recovers if at.moved else 0.0
         wanted, inelastic = wanted_velocities(at, m.gap, inside, m.restitution, self.bounce_speed)
         return Block(
-            Cone(m.friction), tuple(i for i in (m.body, m.other) if i), m.gap <= at.h * (REACH + BEYOND * m.closing),
-            lambda: [m.push(at, row) for row in m.axes], wanted, approach=lambda v: m.closing, inelastic=inelastic,
-            recovers=None if at.moved else recovers, axes=m.axes,
+            Cone(m.friction), m.bodies, m.gap <= at.h * (REACH + BEYOND * m.closing),
+            lambda: [Push(m.pushes(at, row)) for row in m.axes], wanted, approach=lambda v: m.closing,
+            inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes,
         )  # fmt: skip
 
     def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:
-        """The mean force [N] of each contact point on the first of its bodies, in the world's axes."""
-        if not found:
-            return {}
-        per_h = 1.0 / at.h
-        forces = [
-            m.axes.transposed_times(Vector(*reaction.impulses)) * per_h
-            for m, reaction in zip(self._touching(at), found, strict=True)
-        ]
-        return {"pair_force": [x for force in forces for x in force]}
+        """The mean force [N] of each contact point on the first of its bodies, in the world's axes; of slots the number
+        of the contact point before it, and how many contacts found no slot."""
+        (direct, shared), per_h = self._touching(at), 1.0 / at.h
+        axes = [*(m.axes for m in direct), *(slot.axes for slot in shared.slots)]
+        each = zip(axes, found, strict=True)
+        forces = [own.transposed_times(Vector(*reaction.impulses)) * per_h for own, reaction in each]
+        records = pair_records(forces[: len(direct)])
+        if shared.slots:
+            of_slots = zip(shared.slots, forces[len(direct) :], strict=True)
+            records["slots"] = [x for slot, force in of_slots for x in (slot.number, *force)]
+            records["missed"] = [shared.missed]
+        return records

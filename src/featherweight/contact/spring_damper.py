@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -67,7 +67,7 @@ class SpringDamper(ContactModel):
         return with_fields(super().over(numbers), **own)  # type: ignore[return-value]
 
     def elements(self) -> tuple[ForceElement, ...]:
-        return (SoftContact(self._ground(), self.law, self.stiffness, self.damping),)
+        return (SoftContact(self._ground(), self.law, self.stiffness, self.damping, self.allowed),)
 
     def stable_dt(self, model: Model, q: ArrayLike, parameters: Mapping[str, ArrayLike] | None = None) -> float:
         """The longest step [s] for which semi-implicit steps near q are stable, with all points at a depth of 1 mm.
@@ -75,7 +75,12 @@ class SpringDamper(ContactModel):
         Of a spring and damper on the smallest mass that a point moves: h < 2 / (ω √(1 + ζ²) + ω ζ). Deeper points of
         "hertz" springs are stiffer. Of several q, or values of declared `parameters`, the worst counts.
         """
-        return self._stable_dt(_lightest(model, q, parameters))
+        return self._stable_dt(_lightest(model, q, parameters, self._shapes(model)))
+
+    def _shapes(self, model: Model) -> list[tuple[int, Vector]]:
+        """Bodies of shapes that may touch, each with the shape's place."""
+        found = [shape for pair in self.touching(model) for shape in (pair.a, pair.b) if not isinstance(shape, int)]
+        return [(shape.body, Vector(*shape.X.r)) for shape in dict.fromkeys(found) if shape.body]
 
     def _stable_dt(self, lightest: float) -> float:
         r, slope = (math.sqrt(1e-3), 1.5) if self.law == "hertz" else (1.0, 1.0)  # -z r has the slope 1.5 r
@@ -83,10 +88,11 @@ class SpringDamper(ContactModel):
         return 4.0 / (d + math.sqrt(d * d + 4.0 * k))
 
     def longest_step(self, model: Model, q: ArrayLike) -> float:
-        facts = model.cache.facts
-        if _lightest not in facts:
-            facts[_lightest] = _lightest(model, q)
-        return self._stable_dt(facts[_lightest])
+        facts, shapes = model.cache.facts, self._shapes(model)
+        key = (_lightest, tuple(shapes))
+        if key not in facts:
+            facts[key] = _lightest(model, q, None, shapes)
+        return self._stable_dt(facts[key])
 
     def warn_if_stiff(self, model: Model, q: ArrayLike, dt: float) -> None:
         longest = self.longest_step(model, q)
@@ -98,8 +104,11 @@ class SpringDamper(ContactModel):
             )
 
 
-def _lightest(model: Model, q: ArrayLike, parameters: Mapping[str, ArrayLike] | None = None) -> float:
-    """1/m [1/kg] of the smallest mass that any forces at the contact points move, at q or any row of it.
+def _lightest(
+    model: Model, q: ArrayLike, parameters: Mapping[str, ArrayLike] | None, shapes: Sequence[tuple[int, Vector]]
+) -> float:
+    """1/m [1/kg] of the smallest mass that any forces at the contact points move, at q or any row of it. With shapes
+    that may touch, half of it: two may be pushed apart.
 
     On NumPy: it is asked once for a robot, and native code for it takes as long to compile as a step.
     """
@@ -111,7 +120,7 @@ def _lightest(model: Model, q: ArrayLike, parameters: Mapping[str, ArrayLike] | 
         for x, rank in zip(arrays, ranks, strict=True)
     ]
     given = dict(zip(model.parameters, columns[1:], strict=True))
-    points = [(point.body, Vector(*point.position)) for point in model.contact_points]
+    points = [(point.body, Vector(*point.position)) for point in model.contact_points] + list(shapes)
     tree = model.over(float, lambda: None, given) if given else model.over_floats
     with np.errstate(all="ignore"):  # what is not finite is told below
         G = algorithms.delassus(tree, columns[0], points)
@@ -121,4 +130,4 @@ def _lightest(model: Model, q: ArrayLike, parameters: Mapping[str, ArrayLike] | 
             f"contact: how {model.name!r} gives way to forces at its contact points is not finite at this q; q is too "
             f"large or not finite, or the mass matrix is singular there"
         )
-    return float(np.linalg.eigvalsh(np.moveaxis(blocks, -1, 0))[:, -1].max())
+    return float(np.linalg.eigvalsh(np.moveaxis(blocks, -1, 0))[:, -1].max()) * (2.0 if shapes else 1.0)

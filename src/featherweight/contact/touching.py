@@ -12,7 +12,7 @@ from featherweight.contact.candidates import Ground
 from featherweight.contact.coefficients import friction_of_pair, restitution_of_pair
 from featherweight.contact.pair import Pairs
 from featherweight.contact.surfaces import frame
-from featherweight.forces import Kinematics, Push
+from featherweight.forces import Kinematics
 from featherweight.model import Model
 from featherweight.model.collision_pairs import used_pairs
 from featherweight.model.collision_shapes import CollisionShape
@@ -77,9 +77,23 @@ class Touching:
     point: Vector
     closing: Any
 
-    def push(self, at: Kinematics, direction: Vector) -> Push:
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        """Those that move."""
+        return tuple(i for i in (self.body, self.other) if i)
+
+    def velocity(self, at: Kinematics) -> Vector:
+        """Of the body relative to the other one, where they touch, in the world's axes [m/s]."""
+        total = Vector.zero()
+        for number, sign in ((self.body, 1.0), (self.other, -1.0)):
+            if number > 0:
+                X = at.pose[number]
+                total = total + at.point_velocity(number, X.E @ (self.point - X.r)) * sign
+        return total
+
+    def pushes(self, at: Kinematics, force: Vector) -> dict[int, Force]:
         """A force in the world's axes on the body, and its reaction on the other one."""
-        return Push(both_ways(at, self.body, self.other, self.point, direction))
+        return both_ways(at, self.body, self.other, self.point, force)
 
 
 def both_ways(at: Kinematics, body: int, other: int, point: Vector, direction: Vector) -> dict[int, Force]:
@@ -115,6 +129,11 @@ def touching(pairs: Sequence[TouchingPair], ground: Ground, at: Kinematics, h: A
             axes = frame(touch.normal)
             result.append(Touching(body, other, friction, restitution, touch.gap, axes, touch.point, found.closing))
     return result
+
+
+def pair_records(forces: Sequence[Vector]) -> dict[str, list[Any]]:
+    """What is recorded of contact points of pairs: the force of each on the first of its bodies [N], world axes."""
+    return {"pair_force": [x for force in forces for x in force]} if forces else {}
 
 
 def placed(shape: CollisionShape, at: Kinematics) -> Placed:

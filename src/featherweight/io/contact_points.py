@@ -86,7 +86,8 @@ def _chosen(
             'and some far from each other; contact="all" takes all, contact=["LINK", …] those of some links'
         ]
     points, notes = [], []
-    for name in [name for name in links if name in set(contact)]:
+    asked = set() if isinstance(contact, bool) else set(contact)
+    for name in [name for name in links if name in asked]:
         own, missing = _named(links[name], tree, paths)
         points += own
         notes += missing

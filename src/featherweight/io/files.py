@@ -18,6 +18,7 @@ from featherweight.io.findings import Finding, Report
 from featherweight.io.formats import refuse_others
 from featherweight.io.meshes import Folders, allowed_folders
 from featherweight.io.repair import repair
+from featherweight.io.srdf import with_srdf
 from featherweight.io.summary import Findings
 from featherweight.io.urdf.xacro import BY_HAND, expanded, is_xacro
 from featherweight.io.xml import MOST_BYTES, as_utf8, read_document
@@ -37,6 +38,7 @@ def load(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     contact: bool | str | Sequence[str] = True,
     roots: Sequence[str | os.PathLike[str]] = (),
+    srdf: str | bytes | os.PathLike[str] | None = None,
 ) -> Model:
     """A robot from a URDF file.
 
@@ -55,6 +57,7 @@ def load(
         roots: folders that meshes may be in, besides that of the file and its package; package://NAME/… is looked for
             in those called NAME, in the folder NAME of each, around the file, and where ROS_PACKAGE_PATH and
             AMENT_PREFIX_PATH lead. Meshes are opened for contact points of links that are named, and for no others.
+        srdf: an SRDF file that disables collisions between links: see `model.collision_pairs()`.
 
     Returns:
         The frozen model. `model.notes` tells what in the file was changed or not used; `model.geometry` has the
@@ -66,7 +69,7 @@ def load(
     path, roots = located(path, roots)
     (data, label), options = _bytes(path), Options(base, policy, parameters, gravity, contact)
     with one_file():
-        return uncollected(_model, data, label, os.fsdecode(path), options, roots)
+        return with_srdf(uncollected(_model, data, label, os.fsdecode(path), options, roots), srdf)
 
 
 def loads(
@@ -78,13 +81,14 @@ def loads(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     contact: bool | str | Sequence[str] = True,
     roots: Sequence[str | os.PathLike[str]] = (),
+    srdf: str | bytes | os.PathLike[str] | None = None,
 ) -> Model:
     """A robot from URDF text: see `load`. A text is in no folder: meshes are found in `roots` only."""
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text: expected URDF text, got {type(text).__name__}")
     options = Options(base, policy, parameters, gravity, contact)
     with one_file():
-        return uncollected(_model, _encoded(text), None, None, options, roots)
+        return with_srdf(uncollected(_model, _encoded(text), None, None, options, roots), srdf)
 
 
 def read_urdf(text: str | bytes, file: str | None = None) -> tuple[Description, list[Finding]]:

@@ -15,6 +15,7 @@ from featherweight.errors import ModelError
 from featherweight.joints import Joint
 from featherweight.model import Builder, Inertia, Limits, Model, Placement, Rotor
 from featherweight.model.builder_shapes import described_shapes
+from featherweight.model.collision_pairs import excluding
 from featherweight.model.describe import describe
 from featherweight.model.description import LinkJoint
 
@@ -55,6 +56,7 @@ def to_plain(model: Model) -> Plain | None:
         "name": model.name,
         "gravity": [float(x) for x in model.gravity_vector],
         "parameters": list(model.parameters),
+        "excluded": [list(pair) for pair in model.excluded],
         "calls": [*(calls[name] for name in order if name in calls), *shapes],
     }
 
@@ -66,7 +68,10 @@ def from_plain(data: Any) -> Model:
         for call in data["calls"]:
             ((what, given),) = call.items()
             _CALLS[what](builder, dict(given))
-        return builder.build()
+        excluded = [(a, b) for a, b in data.get("excluded", [])]
+        if not all(isinstance(name, str) for pair in excluded for name in pair):
+            raise ModelError("excluded: expected pairs of names")
+        return excluding(builder.build(), excluded)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ModelError(f"not a model as plain data: {type(error).__name__}: {error}") from None
 

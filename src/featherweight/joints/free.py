@@ -34,6 +34,7 @@ class Free(Joint):
     nq, nv = 7, 6
     orientation = slice(3, 7)
     floating = True
+    turns = slice(3, 6)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         x, y, z, *quaternion = q

@@ -27,6 +27,7 @@ class Joint:
     offset: float = 0.0
     orientation: slice | None = None  # the slice of q that is a quaternion
     floating: bool = False  # a free joint: no motor, and S is the six unit twists in some order
+    turns: slice | None = None  # the slice of v that is an angular velocity about all three axes, those of B
 
     def transform(self, q: Sequence[Any]) -> Transform:
         """X_J(q), from A to B."""

@@ -28,6 +28,7 @@ class Spherical(Joint):
 
     nq, nv = 4, 3
     orientation = slice(0, 4)
+    turns = slice(0, 3)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(from_quaternion(*q).T, Vector.zero())

@@ -2,6 +2,7 @@
 
 from featherweight.model.aggregated import aggregated
 from featherweight.model.builder import Builder
+from featherweight.model.collision_pairs import CollisionPair, CollisionPairs
 from featherweight.model.collision_shapes import CollisionShape
 from featherweight.model.inertia import Inertia
 from featherweight.model.layouts import PinocchioMaps, joints_named
@@ -14,6 +15,8 @@ from featherweight.model.tree import Tree, TreeJoint
 __all__ = [
     "BodyInfo",
     "Builder",
+    "CollisionPair",
+    "CollisionPairs",
     "CollisionShape",
     "ContactPoint",
     "Frame",

@@ -256,6 +256,7 @@ class Assembly:
             contact_points=tuple(self.points),
             parts=tuple(self.parts),
             geometry=tuple(self.geometry),
+            excluded=description.excluded,
             description=description,
         )
         return replace(model, parameters=declared(model, parameters)) if parameters else model

@@ -50,6 +50,7 @@ class Builder:
         self._frames: dict[str, LinkFrame] = {}
         self._points: dict[str, LinkPoint] = {}
         self._shapes: dict[str, list[Shape]] = defaultdict(list)
+        self._excluded: tuple[tuple[str, str], ...] = ()
 
     def add_body(
         self,
@@ -237,6 +238,7 @@ class Builder:
         self._points |= {point.name: point for point in description.points}
         for owner, shape in (*description.shapes(), *((parent, shape) for shape in standing)):
             self._shapes[owner].append(shape)
+        self._excluded += whole.excluded
         self._parameters = tuple(dict.fromkeys((*self._parameters, *parameters_renamed(model, new))))
         return self
 
@@ -256,6 +258,7 @@ class Builder:
             tuple(self._joints.values()),
             frames=tuple(frames.values()),
             points=tuple(self._points.values()),
+            excluded=self._excluded,
         )
 
     def build(self) -> Model:

@@ -47,7 +47,8 @@ def describe(model: Model) -> Description:
                 joints.append(_joint(model, moving[name], name, rotors))
             else:
                 joints.append(LinkJoint(parts[name].joint, "fixed", parent, name, _placement(frame.X)))
-    return Description(model.name, tuple(links), tuple(joints), frames=tuple(frames), points=tuple(points))
+    whole = Description(model.name, tuple(links), tuple(joints), frames=tuple(frames), points=tuple(points))
+    return replace(whole, excluded=model.excluded)
 
 
 def _joint(model: Model, joint: JointInfo, child: str, rotors: Mapping[str, Part]) -> LinkJoint:

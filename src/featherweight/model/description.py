@@ -226,6 +226,7 @@ class Description(Sourced):
     actuators: tuple[Actuator, ...] = ()
     sensors: tuple[Sensor, ...] = ()
     keyframes: tuple[Keyframe, ...] = ()
+    excluded: tuple[tuple[str, str], ...] = ()  # names of links, frames or shapes that do not touch each other
 
     @property
     def file(self) -> str | None:

@@ -66,6 +66,9 @@ def renamed(description: Description, name: Name) -> Description:
         own, child = name("joint", joint.name), name("link", joint.child)
         return replace(joint, name=own, parent=place(joint.parent), child=child, kind=kind, mimic=mimic)
 
+    def touching(old: str) -> str:
+        return place(old) if old in links | frames else name("shape", old)
+
     def shapes_of(owner: Link | LinkFrame) -> tuple[Shape, ...]:
         named = any(shape.name for shape in owner.shapes)
         if not named:
@@ -87,6 +90,7 @@ def renamed(description: Description, name: Name) -> Description:
         keyframes=tuple(
             replace(key, q={name("joint", joint): x for joint, x in key.q.items()}) for key in description.keyframes
         ),
+        excluded=tuple((touching(a), touching(b)) for a, b in description.excluded),
         format="",
     )
 
@@ -148,6 +152,7 @@ def mounted(
         joints=tuple(joints),
         frames=tuple(_hung(frame, owner, X) for frame in description.frames),
         points=tuple(map(point_of, description.points)),
+        excluded=tuple((owner if a == "world" else a, owner if b == "world" else b) for a, b in description.excluded),
     )
     return whole, shapes
 

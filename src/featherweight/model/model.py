@@ -17,6 +17,7 @@ from featherweight.identity import Identity, identity
 from featherweight.joints import Fixed
 from featherweight.model import editing
 from featherweight.model.cache import ModelCache, once_per_model
+from featherweight.model.collision_pairs import collision_pairs, without_collisions
 from featherweight.model.collision_shapes import CollisionShape, collision_shapes, ground_shapes, with_hulls
 from featherweight.model.description import Description
 from featherweight.model.layouts import PinocchioMaps, pinocchio_maps
@@ -52,6 +53,7 @@ class Model:
     parts: tuple[Part, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     geometry: tuple[Geometry, ...] = ()
+    excluded: tuple[tuple[str, str], ...] = ()  # names of links or shapes that do not touch each other
     notes: tuple[str, ...] = ()  # what a file's reader changed or did not use
     description: Description | None = field(default=None, repr=False)  # as a builder or a reader of files wrote it
     nq: int = field(init=False)  #: numbers in a configuration
@@ -254,6 +256,9 @@ class Model:
     with_inertias = editing.with_inertias
     with_scaled_mass = editing.with_scaled_mass
     with_hulls = with_hulls
+    without_collisions = without_collisions
+
+    collision_pairs = collision_pairs
 
     def pinocchio_maps(self, names: Sequence[str]) -> PinocchioMaps:
         """Index arrays from our q and v to those of Pinocchio, whose `model.names` are given."""

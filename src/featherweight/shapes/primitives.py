@@ -31,6 +31,13 @@ class Sphere(Shape):
     def support(self, direction: Vector) -> Vector:
         return direction * (self.radius / sqrt(maximum(direction.dot(direction), TINY)))
 
+    def core(self, direction: Vector) -> Vector:
+        return Vector(0.0, 0.0, 0.0)
+
+    @property
+    def rounding(self) -> float:
+        return self.radius
+
     @property
     def reach(self) -> float:
         return self.radius
@@ -53,7 +60,14 @@ class Capsule(Shape):
 
     def support(self, direction: Vector) -> Vector:
         round_part = direction * (self.radius / sqrt(maximum(direction.dot(direction), TINY)))
-        return round_part + Vector(0.0, 0.0, _towards(direction.z, 0.5 * self.length))
+        return round_part + self.core(direction)
+
+    def core(self, direction: Vector) -> Vector:
+        return Vector(0.0, 0.0, _towards(direction.z, 0.5 * self.length))
+
+    @property
+    def rounding(self) -> float:
+        return self.radius
 
     @property
     def reach(self) -> float:

@@ -25,6 +25,15 @@ class Shape:
         """The farthest point of the shape in a direction, both in the shape's axes."""
         raise NotImplementedError
 
+    def core(self, direction: Vector) -> Vector:
+        """The support function of the shape's core: the shape is all that is within `rounding` of it."""
+        return self.support(direction)
+
+    @property
+    def rounding(self) -> float:
+        """How far [m] the shape reaches beyond its core."""
+        return 0.0
+
     @property
     def reach(self) -> float:
         """The radius [m] of the ball around its origin that holds it."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from featherweight.contact.candidates import Ground
-from featherweight.contact.touching import TouchingPair, touching, touching_pairs
+from featherweight.contact.slots import Arrangement, arranged, numbered
+from featherweight.contact.touching import TouchingPair, touching
 from featherweight.forces import Kinematics
 
 if TYPE_CHECKING:
@@ -32,20 +34,30 @@ def contacts_at(run: Trajectory, k: int) -> list[Contact]:
         raise ValueError("contacts: expected one robot with its model; take a lane of a batch with trajectory.lane(…)")
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or not 0 <= k < len(run.tau):
         raise ValueError(f"k: expected a number of a state from 0 to {len(run.tau) - 1}, got {k!r}")
-    if not run.pair_force.size:
-        return []
     model, ground = run.model, Ground(run.ground, 0.0, 0.0)
     constants = {name: np.ravel(values).tolist() for name, values in run.parameters.items()}
     given = {name: constants.get(name, np.ravel(p.default).tolist()) for name, p in model.parameters.items()}
-    tree = model.over(float, lambda: None, given)
-    at = Kinematics(model, tree, run.q[k].tolist(), run.v[k].tolist())
-    pairs = touching_pairs(model, run.pairs, len(run.ground))
-    names = [_names(pair, len(run.ground)) for pair in pairs for _ in range(pair.count)]
+    at = Kinematics(model, model.over(float, lambda: None, given), run.q[k].tolist(), run.v[k].tolist())
+    own = arranged(model, run.pairs, len(run.ground), len(run.slots[k]) if run.slots.size else 0)
     found = []
-    for (a, b), m, force in zip(names, touching(pairs, ground, at, 0.0), run.pair_force[k], strict=True):
+    for pair, number, force in _forces(run, k, own):
+        m = touching([pair], ground, at, 0.0)[number]
         if m.gap <= 0 or np.any(force):
-            found.append(Contact(a, b, np.array(m.point), np.array(m.axes.x), force, -float(m.gap)))
+            names = _names(pair, len(run.ground))
+            found.append(Contact(*names, np.array(m.point), np.array(m.axes.x), force, -float(m.gap)))
     return found
+
+
+def _forces(run: Trajectory, k: int, own: Arrangement) -> Iterator[tuple[TouchingPair, int, np.ndarray]]:
+    """Pair and number of each contact point of a step, and its force."""
+    places = [(pair, number) for pair in own.direct for number in range(pair.count)]
+    if run.pair_force.size:
+        for place, force in zip(places, run.pair_force[k], strict=True):
+            yield *place, force
+    every = numbered(own.shared)
+    for number, *force in run.slots[k] if run.slots.size else ():
+        if number >= 0:
+            yield *every[int(number)], np.array(force)
 
 
 def _names(pair: TouchingPair, surfaces: int) -> tuple[str, Any]:

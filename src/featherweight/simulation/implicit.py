@@ -206,13 +206,14 @@ class ImplicitStep:
             delta = velocities(model, self.at.values[Q_END], free[:nq])
         a = self.accelerations(own)
 
-        # joint by joint: how the end depends on (δq, v, a), and that times their tangents
-        n, seeds = self.n, [{k: 1.0} for k in range(3 * self.n)]
-        q = self.at.values[q_name]
+        # how the end depends on (δq, v, a, …), joint by joint in most steps, and that times their tangents
+        n, q, further = self.n, self.at.values[q_name], [name for name in own if name not in (q_name, v_name)]
+        inner = [*delta, *own[v_name], *a, *(row for name in further for row in own[name])]
+        seeds: list[Tangents] = [{k: 1.0} for k in range(len(inner))]
         local: dict[str, Sequence[Tangents]] = {q_name: chart.tangents(q, seeds[:n]), v_name: seeds[n : 2 * n]}
-        local[ACCELERATION] = seeds[2 * n :]
+        local[ACCELERATION], rest = seeds[2 * n : 3 * n], iter(seeds[3 * n :])
+        local |= {name: [next(rest) for _ in own[name]] for name in further}
         (end,) = self.at.pushed(["end"], local)
-        inner = [*delta, *own[v_name], *a]
         return self._times([*velocities(model, self.after[0], end[:nq]), *end[nq:]], inner)
 
     # ---- backwards

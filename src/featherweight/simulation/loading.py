@@ -16,6 +16,7 @@ Arrays = Mapping[str, np.ndarray]
 STATES = ("q", "v", "x")
 RECORDS = ("tau", "contact_force", "contact_slip", "penetration", "solver", "convergence")
 NAMES = ("q", "v", *RECORDS)
+OF_SHAPES = ("pair_force", "slots", "missed")  # where shapes may touch
 OUTPUT = "output: "  # names of a controller's outputs begin with it
 MOST_FILLED = 64_000_000  # bytes of NaN for samples that a file does not have
 INTEGER = 1 << 53  # steps that a double can count
@@ -90,7 +91,7 @@ def check_saved(arrays: Arrays, complete: Any) -> None:
 
 def others(arrays: Arrays) -> list[str]:
     """Names of what only some runs have: a controller's state and outputs, forces of shapes that touch."""
-    return [name for name in arrays if name in ("x", "pair_force") or name.startswith(OUTPUT)]
+    return [name for name in arrays if name in ("x", *OF_SHAPES) or name.startswith(OUTPUT)]
 
 
 def check_sizes(model: Any, arrays: Arrays) -> None:

@@ -105,12 +105,15 @@ class StepOptions:
         """Shapes of what is recorded in a step, by name: forces; of contact, force, slip, depth, and (turns, residual)
         of the solver; of an integrator that solves equations, (iterations, residual); outputs of a controller."""
         points = len(model.contact_points) if self.contact is not None else 0
-        touches = 0 if self.contact is None else sum(pair.count for pair in self.contact.touching(model))
-        solver = 2 if points or touches or self.constraints else 0
+        own = None if self.contact is None else self.contact.arranged(model)
+        touches = 0 if own is None else sum(pair.count for pair in own.direct)
+        slots = 0 if own is None else own.slots
+        solver = 2 if points or touches or slots or self.constraints else 0
         outputs = {} if self.control is None else {f"{OUTPUT}{n}": s for n, s in self.control.outputs.items()}
         return {
             "tau": (model.nv,), "contact_force": (points, 3), "contact_slip": (points,), "penetration": (points,),
             **({"pair_force": (touches, 3)} if touches else {}),
+            **({"slots": (slots, 4), "missed": (1,)} if slots else {}),
             "solver": (solver,), "convergence": (2 if self.integrator.solves else 0,),
             **outputs,
         }  # fmt: skip

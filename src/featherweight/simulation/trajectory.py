@@ -18,7 +18,16 @@ from featherweight.model import Model
 from featherweight.recording import read, write
 from featherweight.simulation.contacts import Contact, contacts_at
 from featherweight.simulation.header import ROW, ground_in, header_of, in_a_row, pairs_in, parameters_in, robot_in
-from featherweight.simulation.loading import OUTPUT, RECORDS, STATES, check_saved, check_sizes, course_of, joined
+from featherweight.simulation.loading import (
+    OF_SHAPES,
+    OUTPUT,
+    RECORDS,
+    STATES,
+    check_saved,
+    check_sizes,
+    course_of,
+    joined,
+)
 from featherweight.simulation.status import Status
 
 FORMAT = {"format": "featherweight trajectory", "version": 3}
@@ -36,7 +45,8 @@ class Trajectory:
     were there, `parameters` the constants of the robots that were given, by name. Of a compiled controller: its state
     `x` (…, K+1, n), and its `outputs` by name, (…, K, …), in the steps that tau is of. Of shapes that may touch:
     `pair_force` (…, K, n, 3) [N] of each contact point in world axes, which `contacts` lists by name; `pairs` says
-    which may touch which.
+    which may touch which. Where many pairs share slots: `slots` (…, K, n, 4), number of the contact point and its
+    force, and `missed` (…, K, 1), how many contacts found no slot.
     """
 
     model: Model | None
@@ -55,6 +65,8 @@ class Trajectory:
     ground: tuple[Surface, ...] = field(default=(), kw_only=True)
     pairs: Pairs = field(default=None, kw_only=True)
     pair_force: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
+    slots: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
+    missed: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
     parameters: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
     x: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)
     outputs: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
@@ -114,7 +126,7 @@ class Trajectory:
         if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or not 0 <= number < count:
             raise ValueError(f"lane: expected a number from 0 to {count - 1}, got {number!r}")
         where = np.unravel_index(number, batch)
-        rows = {name: getattr(self, name) for name in (*STATES, *RECORDS, "pair_force")}
+        rows = {name: getattr(self, name) for name in (*STATES, *RECORDS, *OF_SHAPES)}
         own = {n: a[where][::every] if a.shape[: len(batch)] == batch else a for n, a in rows.items()}
         outputs = {name: a[where][::every] for name, a in self.outputs.items()}
         ends = {name: getattr(self, name)[where] for name in ("status", "failed_step")}
@@ -160,7 +172,7 @@ class Trajectory:
     def _arrays(self) -> dict[str, np.ndarray]:
         names = ("t", "q", "v", *RECORDS, "status", "failed_step")
         others = {f"{OUTPUT}{name}": np.asarray(values) for name, values in self.outputs.items()}
-        others |= {name: np.asarray(getattr(self, name)) for name in ("x", "pair_force") if getattr(self, name).size}
+        others |= {name: np.asarray(getattr(self, name)) for name in ("x", *OF_SHAPES) if getattr(self, name).size}
         return {name: np.asarray(getattr(self, name)) for name in names} | others | in_a_row(self.parameters)
 
     @staticmethod
