@@ -52,7 +52,7 @@ def test_robots_that_tumble_converge(control):
     reach = np.array([point.radius for point in model.contact_points]) + 0.1e-3  # 0.1 m/s times a step
     pushed, touches = (run.contact_force != 0).any(axis=-1), np.stack(heights, axis=-1) <= reach
     assert not (pushed & ~touches).any()
-    assert (pushed[:, :-1] & ~touches[:, 1:]).any()
+    assert (np.maximum.accumulate(pushed, axis=1)[:, :-1] & ~touches[:, 1:]).any()  # some have left
 
     # sweeps alone do not get there
     sweeps = fw.rollout(model, q, v, steps=500, dt=1e-3, control=control, contact=fw.contact.Impulse(iterations=20))

@@ -51,8 +51,8 @@ class SoftContact(ForceElement):
         return 3 * (len(model.contact_points) * len(self.ground.surfaces) + touches)
 
     def advance(self, at: Kinematics, h: Any, memory: Sequence[Any]) -> Advance:
+        _, found = at.velocity, []  # computed now: what is first computed in a branch stays there
         points, touches = self._candidates(at)
-        found = []
         implicit = self.damping + h * self.stiffness
         fade, yielding = self.damping / implicit, h / implicit
         for m, u in zip(_all(points, touches), _vectors(memory), strict=True):
@@ -84,7 +84,8 @@ class SoftContact(ForceElement):
 
     def _forces_at(self, at: Kinematics, memory: Sequence[Any]) -> list[Vector]:
         """The force of every candidate with these deflections, in the world's axes [N]."""
-        (points, touches), forces = self._candidates(at), []
+        _, forces = at.velocity, []  # computed now: what is first computed in a branch stays there
+        points, touches = self._candidates(at)
         for m, u in zip(_all(points, touches), _vectors(memory), strict=True):
             at.tree.mark()
             forces.append(when(m.gap < 0, partial(self._force, m, at, u), Vector.zero()))
