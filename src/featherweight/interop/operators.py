@@ -7,8 +7,8 @@ configuration: with q̇ = E(q) δ the rate of its numbers along δ, and P(q) the
     push(q, q̇) = (∂f/∂δ) P q̇,    pull(q, w) = Pᵀ (∂f/∂δ)ᵀ w.
 
 P q̇ leaves out the part of q̇ that is normal to the space of configurations (the length of a quaternion), so the
-cotangent is the one that is tangent to it. A chain rule through anything that makes configurations, `integrate` or a quaternion
-that is normalised, needs no other.
+cotangent is the one that is tangent to it. A chain rule through anything that makes configurations, `integrate` or a
+quaternion that is normalised, needs no other.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Operator:
         if good.any():
             for result, own in zip(results, self(*(row[good] for row in rows)), strict=True):
                 result[good] = own
-        shaped = tuple(r.reshape(*batch, *shape) for r, shape in zip(results, self.outputs, strict=True))
+        shaped = tuple(r.reshape((*batch, *shape)) for r, shape in zip(results, self.outputs, strict=True))
         return shaped, (~good).astype(np.int32).reshape(batch)
 
     def good(self, rows: Arrays) -> np.ndarray:

@@ -147,4 +147,4 @@ class _Pull(Operator):
         *values, w = arrays
         found = self.of.gradient(self.which, values)
         each = zip(found, self.outputs, strict=True)
-        return tuple(g * w.reshape(*w.shape, *(1 for _ in shape)) for g, shape in each)
+        return tuple(g * w.reshape((*w.shape, *(1 for _ in shape))) for g, shape in each)
