@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.interop import jax as fwj
-from interop.models import FLOATING, SLIDES, cost, final, on_the_ground, slope, two_hinges
+from interop.models import FLOATING, SLIDES, close, cost, final, on_the_ground, slope, two_hinges
 
 jax.config.update("jax_enable_x64", True)
 N = FLOATING.nv
@@ -40,7 +41,7 @@ def test_values_are_those_of_the_library() -> None:
     f = fwj.forward_dynamics(FLOATING)
     for found in (f(q, v, tau), jax.jit(f)(q, v, tau)):
         assert isinstance(found, jax.Array)
-        assert np.array_equal(found, expected)
+        assert close(found, expected)
     pose = fwj.frame_pose(FLOATING, frame="arm")(q)
     assert isinstance(pose, fw.Pose)
     assert np.allclose(pose.position, fw.frame_pose(FLOATING, q, "arm").position, atol=1e-14)
@@ -136,15 +137,13 @@ def test_mapped_axes_become_ours() -> None:
     v, tau = RNG.normal(size=(N, 12)), RNG.normal(size=N)
     expected = fw.forward_dynamics(FLOATING, q, v.T, tau)
     found = jax.jit(jax.vmap(f, in_axes=(0, 1, None)))(q, v, tau)
-    assert np.array_equal(found, expected)
+    assert close(found, expected)
     nested = jax.vmap(jax.vmap(f, in_axes=(0, 0, None)), in_axes=(0, 0, None), out_axes=1)
-    assert np.array_equal(
-        nested(q.reshape(3, 4, -1), v.T.reshape(3, 4, -1), tau).swapaxes(0, 1).reshape(12, N), expected
-    )
+    assert close(nested(q.reshape(3, 4, -1), v.T.reshape(3, 4, -1), tau).swapaxes(0, 1).reshape(12, N), expected)
     # leading axes inside of a mapped function, shared and not
     inner = jax.vmap(f, in_axes=(0, None, 0))(q[:3], v.T[:4], np.stack([tau] * 3))
     assert inner.shape == (3, 4, N)
-    assert np.array_equal(inner, fw.forward_dynamics(FLOATING, q[:3, None], v.T[:4], tau))
+    assert close(inner, fw.forward_dynamics(FLOATING, q[:3, None], v.T[:4], tau))
     operator = fw.interop.operators.operator_of(fw.function(lambda x: x * x, inputs={"x": 2}))
     run = operator.function.__class__.__call__
     try:
@@ -179,7 +178,7 @@ def test_large_batches_in_a_program_with_several_calls() -> None:
     v, tau = RNG.normal(size=(2, 4096, N))
     found = jax.jit(lambda: f(q, f(q, v, tau), tau) + f(q, v, tau))()
     expected = fw.forward_dynamics(FLOATING, q, fw.forward_dynamics(FLOATING, q, v, tau), tau)
-    assert np.array_equal(found, expected + fw.forward_dynamics(FLOATING, q, v, tau))
+    assert close(found, expected + fw.forward_dynamics(FLOATING, q, v, tau))
 
 
 # ---- steps and rollouts
@@ -234,8 +233,8 @@ def test_training_a_plan_of_forces_makes_its_cost_fall() -> None:
     for _ in range(8):
         value, g = loss(q, v, tau)
         values.append(float(value))
-        tau = tau - 0.5 * g
-    assert all(after < before for before, after in zip(values, values[1:], strict=False))
+        tau = tau - 0.1 * g / jnp.linalg.norm(g)
+    assert all(after < before for before, after in pairwise(values))
     assert values[-1] < 0.9 * values[0]
 
 
@@ -252,10 +251,10 @@ def test_training_finds_masses() -> None:
         return ((inverse(q, v, a, *jnp.exp(log_masses)) - measured) ** 2).mean()
 
     x, values = jnp.zeros(2), []
-    for _ in range(200):
+    for _ in range(400):
         value, g = loss(x)
         values.append(float(value))
-        x = x - 0.02 * g
+        x = x - 0.1 * g
     assert values[-1] < 1e-6 * values[0]
     assert np.allclose(np.exp(x), right, atol=1e-3)
 
@@ -289,7 +288,6 @@ def test_bad_states_are_nan_and_have_a_status() -> None:
         (lambda f, q, v, t: f(np.stack([q] * 3), np.stack([v] * 2), t), ValueError, "do not broadcast together: q "),
         (lambda f, q, v, t: f(q.astype(np.float32), v, t), TypeError, "q: expected float64, got float32; convert it"),
         (lambda f, q, v, t: f(q, v, t * 1j), TypeError, "tau: expected real numbers"),
-        (lambda f, q, v, t: f(q, v, "tau"), TypeError, "tau: expected real numbers"),
         (lambda f, q, v, t: f(q, v, t > 0), TypeError, "tau: expected real numbers"),
         (lambda f, q, v, t: fwj.wrap(len), TypeError, "f: expected a function made by fw.function"),
         (lambda f, q, v, t: fwj.step(FLOATING, dt=0.0), ValueError, "dt: expected"),
@@ -302,7 +300,13 @@ def test_mistakes_are_named_also_under_jit(call: Any, error: type[Exception], te
     with pytest.raises(error, match=text):
         call(f, *state())
     with pytest.raises(error, match=text):
-        call(jax.jit(f), *state())
+        call(lambda *a: jax.jit(f)(*a), *state())
+
+
+def test_what_is_no_array_is_named() -> None:
+    q, v, _ = state()
+    with pytest.raises(TypeError, match="forward_dynamics: tau: expected real numbers, got str"):
+        fwj.forward_dynamics(FLOATING)(q, v, "tau")
 
 
 def test_single_precision_is_converted_if_asked() -> None:
