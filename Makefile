@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize interop
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize interop misuse-derivatives
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -131,6 +131,9 @@ soak: $(VENV)/.dev  ## 20 minutes of random calls with threads, forks and signal
 
 misuse: $(VENV)/.dev  ## bad vectors and a long chain: ours, Pinocchio and MuJoCo; counts in benchmarks/results/
 	$(BIN)/python benchmarks/misuse.py
+
+misuse-derivatives: $(VENV)/.dev  ## 100 000 misuses of derivatives; counts in benchmarks/results/
+	$(BIN)/python benchmarks/misuse_derivatives.py
 
 tables:  ## the newest measurements into the README, docs/benchmarks.md and the page about reliability
 	$(PYTHON) benchmarks/report.py

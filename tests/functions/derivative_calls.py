@@ -1,7 +1,7 @@
 """Calls of all that has to do with derivatives, most of them wrong, and what must become of each.
 
-A call is right if it gives, for each state of its batch, the numbers of a call on that state alone, in a plain array; or if
-it is refused with an error that names the argument. `judged` makes one and says which; anything else is `Wrong`.
+A call is right if it gives, for each state of its batch, the numbers of a call on that state alone, in a plain array;
+or if it is refused with an error that names the argument. `judged` makes one and says which; anything else is `Wrong`.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class Target:
     call: Callable[..., Any]
     optional: tuple[str, ...] = ()
     takes_out: bool = False
+    by_place: int = 9  # so many arguments may be given by place
     options: Options = field(default_factory=dict)
 
 
@@ -98,14 +99,18 @@ def targets() -> list[Target]:
         ):
             call = _first(getattr(fw, name), model)
             options = options_of("dynamics", model)
-            found.append(Target(name, model, {**state, third: (n,), **more}, call, tuple(more), True, options))
+            found.append(Target(name, model, {**state, third: (n,), **more}, call, tuple(more), True, options=options))
         for name, given in (("linearize", {}), ("linearize", {"contact": CONTACT})):
             call = _first(fw.linearize, model, dt=2e-3, **given)
             shapes = {**state, "tau": (n,), "f_ext": wrenches}
-            found.append(Target(name, model, shapes, call, ("tau", "f_ext"), options=options_of(name, model)))
+            found.append(
+                Target(name, model, shapes, call, ("tau", "f_ext"), by_place=3, options=options_of(name, model))
+            )
         call = _gradient(model)
         shapes = {**state, "tau": (STEPS, n)}
-        found.append(Target("rollout_gradient", model, shapes, call, ("tau",), options=options_of("rollout", model)))
+        found.append(
+            Target("rollout_gradient", model, shapes, call, ("tau",), by_place=2, options=options_of("rollout", model))
+        )
     return found
 
 
@@ -175,7 +180,7 @@ SAME = {
     "list": lambda a: a.tolist() if a.size else a,
     "spread": spread,
     "backwards": lambda a: a[..., ::-1].copy()[..., ::-1] if a.ndim else a,
-    "fortran": np.asfortranarray,
+    "fortran": lambda a: np.asfortranarray(a) if a.ndim else a,
     "byte order": lambda a: a.astype(a.dtype.newbyteorder()),
     "unaligned": unaligned,
     "read-only": read_only,
@@ -212,7 +217,8 @@ DOUBTED = {
     "1e160": with_number(1e160),
     "subnormal": with_number(5e-324),
 }
-NEEDS_NUMBERS = {"masked entry", "nan", "inf", "-inf", *DOUBTED}
+NOT_FINITE = {"nan", "inf", "-inf"}
+NEEDS_NUMBERS = {"masked entry", *NOT_FINITE, *DOUBTED}
 
 
 @dataclass
@@ -278,7 +284,8 @@ def spoil(call: Call, name: str, rng: np.random.Generator) -> None:
         return
     call.values[name], call.blamed = pool[chosen](array), name
     call.kinds.append(chosen)
-    call.refused, call.doubted = chosen not in DOUBTED, chosen in DOUBTED
+    call.doubted = chosen in DOUBTED or (chosen in NOT_FINITE and 0 in call.batch)
+    call.refused = not call.doubted
     if call.doubted:
         call.clean[name] = call.values[name].copy()
 
@@ -361,7 +368,9 @@ def _made(call: Call) -> Any:
         warnings.simplefilter("error")
         if call.by_name:
             return call.target.call(**values, **call.options)
-        return call.target.call(*values.values(), **call.options)
+        places = call.target.by_place if "too many" not in call.kinds else len(values)
+        by_name = {name: values[name] for name in [*values][places:]}
+        return call.target.call(*[*values.values()][:places], **by_name, **call.options)
 
 
 def _check_error(call: Call, error: Exception) -> None:
@@ -437,7 +446,8 @@ def run(seed: int, count: int, alarm: bool = False) -> tuple[dict[str, dict[str,
         try:
             if rng.random() < 0.05:
                 build = builds[rng.integers(len(builds))]
-                name, kinds, outcome = build.name, [build.kind], build.judged(Wrong)
+                name, kinds = build.name, [build.kind]
+                outcome = build.judged(Wrong)
             else:
                 weights = np.array([0.15 if t.name == "rollout_gradient" else 1.0 for t in every])
                 target = every[rng.choice(len(every), p=weights / weights.sum())]

@@ -69,9 +69,16 @@ class RolloutCost(Operator):
         n, q = self.model.nv, configuration(self.model)
         if self.cost is None and self.final is None:
             raise ValueError("cost, final: expected a function, got none of them")
+        for name, given in (("cost", self.cost), ("final", self.final)):
+            if given is not None and not callable(given):
+                raise TypeError(f"{name}: expected a function of one state, got {type(given).__name__}")
         size = 0 if self.control is None else self.control.state.shape[-1]
         running = self.cost and function(self.cost, inputs={"t": (), "q": q, "v": n, "tau": n, "x": size})
-        return running, self.final and function(self.final, inputs={"q": q, "v": n, "x": size})
+        final = self.final and function(self.final, inputs={"q": q, "v": n, "x": size})
+        for name, f in (("cost", running), ("final", final)):
+            if f and (not f.returned.alone or f.returned.shapes[0]):
+                raise TypeError(f"{name}: expected it to return a number")
+        return running, final
 
     def arguments(self, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
         """What `rollout` is given."""
