@@ -449,7 +449,7 @@ def run(seed: int, count: int, alarm: bool = False) -> tuple[dict[str, dict[str,
                 name, kinds = build.name, [build.kind]
                 outcome = build.judged(Wrong)
             else:
-                weights = np.array([0.15 if t.name == "rollout_gradient" else 1.0 for t in every])
+                weights = np.array([0.5 if t.name == "rollout_gradient" else 1.0 for t in every])
                 target = every[rng.choice(len(every), p=weights / weights.sum())]
                 call = random_call(rng, target)
                 name, kinds = target.name, call.kinds or ["clean"]
