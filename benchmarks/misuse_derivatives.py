@@ -6,7 +6,7 @@ so many calls each. What comes out is
 
     right            for each state the numbers that it has alone, from plain arrays, finite and of the right shape
     refused          an exception that names the argument
-    wrong            anything else: other numbers, an unclear error, a warning, a changed argument, a minute's wait
+    wrong            anything else: other numbers, an unclear error, a warning, a changed argument, a minute of CPU time
     crashed          the process ended before its calls were made
 """
 

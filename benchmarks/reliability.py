@@ -74,7 +74,8 @@ def misuse_derivatives(result: dict[str, Any]) -> Row | None:
 
 
 KINDS: dict[str, Callable[[dict[str, Any]], Row | None]] = {
-    "misuse": misuse, "misuse-derivatives": misuse_derivatives, "fuzz": fuzz, "time-bombs": time_bombs, "load": load, "soak": soak, "memory": memory,
+    "misuse": misuse, "misuse-derivatives": misuse_derivatives, "fuzz": fuzz, "time-bombs": time_bombs, "load": load,
+    "soak": soak, "memory": memory,
     "mutants": mutants,
 }  # fmt: skip
 
