@@ -208,8 +208,8 @@ def _hung(joint: LinkJoint, void: Collection[str], world: str) -> LinkJoint:
 def _found(link: Link, paths: Mapping[str, str], world: str) -> Link:
     """A link with the files of its meshes, and the name of the model."""
     shapes: tuple[Shape, ...] = link.shapes
-    if any(shape.mesh in paths for shape in shapes):
-        shapes = tuple(replace(s, path=paths[s.mesh]) if s.mesh in paths else s for s in shapes)
+    if any([shape.mesh in paths for shape in shapes]):
+        shapes = tuple([s.at(paths[s.mesh]) if s.mesh in paths else s for s in shapes])
     if shapes is link.shapes and not link.name == "world" != world:
         return link
     return replace(link, name=world if link.name == "world" else link.name, shapes=shapes)

@@ -50,6 +50,11 @@ class Shape(Sourced):
     source: Source = field(default=NOWHERE, compare=False)
     path: str | None = field(default=None, compare=False)
 
+    def at(self, path: str) -> Shape:
+        """The same shape, whose mesh is in this file."""
+        own = self.role, self.origin, self.kind, self.size, self.mesh, self.color, self.name, self.material
+        return Shape(*own, self.source, path)
+
 
 @dataclass(frozen=True)
 class Link(Sourced):

@@ -53,6 +53,7 @@ class Origin:
     rpy: Three = (0.0, 0.0, 0.0)
 
     _transform: Transform | None = field(default=None, init=False, repr=False, compare=False)
+    _in_body: Transform | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def transform(self) -> Transform:
@@ -60,6 +61,13 @@ class Origin:
         if self._transform is None:  # readers ask several times
             object.__setattr__(self, "_transform", placement_of(self).transform)
         return cast(Transform, self._transform)
+
+    @property
+    def in_body(self) -> Transform:
+        """`transform` of an origin in a body's own frame: times the identity, which leaves no negative zeros."""
+        if self._in_body is None:
+            object.__setattr__(self, "_in_body", self.transform @ Transform.identity())
+        return cast(Transform, self._in_body)
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,9 @@ class Inertial(Sourced):
     @property
     def inertia(self) -> Inertia:
         """In the link's axes, about the centre of mass; a negative mass is taken as none."""
-        return _inertia_of(self) if self._inertia is None else self._inertia
+        if self._inertia is None:  # readers ask several times
+            object.__setattr__(self, "_inertia", _inertia_of(self))
+        return cast(Inertia, self._inertia)
 
 
 def forget() -> None:
