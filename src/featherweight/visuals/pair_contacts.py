@@ -17,9 +17,7 @@ from featherweight.model.collision_shapes import CollisionShape
 from featherweight.spatial import Matrix, Transform, Vector
 
 
-def pair_places(
-    model: Model, poses: Poses, pairs: Pairs, ground: tuple[Surface, ...], force: np.ndarray
-) -> np.ndarray:
+def pair_places(model: Model, poses: Poses, pairs: Pairs, ground: tuple[Surface, ...], force: np.ndarray) -> np.ndarray:
     """The contact points of all pairs in F frames, shape (F, n, 3); those without a force are at the body's origin.
 
     Args:
