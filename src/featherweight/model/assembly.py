@@ -23,7 +23,7 @@ from featherweight.model.parameters import declared
 from featherweight.model.pieces import ContactPoint, Frame, Geometry, JointInfo, Part
 from featherweight.model.placement import Placement, numbers_or_symbols, plain, real_numbers
 from featherweight.model.properties import Limits, Rotor, per_coordinate
-from featherweight.model.spelling import BODY, Inertial, placed
+from featherweight.model.spelling import BODY, Bounds, Inertial, placed
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import Matrix, RigidInertia, Transform, Vector
 

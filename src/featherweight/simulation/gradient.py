@@ -131,7 +131,7 @@ class AdjointLoop:
         self._names, self._record, self._kept = [x.name for x in others], "tau" in names, kept
         known = options.identity
         tables = [table.tobytes().hex() for table in options.tables]
-        whole = identity("rollout_gradient", known.text, list(names), tables, model)
+        whole = identity("rollout_gradient", known.text, list(names), tables, model, options.touching(model))
         self.code = Loop(
             "rollout_gradient", self.carry, [Argument(f"given {a.name}", a.shape, a.symbols) for a in self.given],
             [Argument(f"constant {x.name}", (x.size,), "n") for x in others], [(n,)] if self._record else [],

@@ -187,7 +187,7 @@ class Linearization(Native):
     def kernel(self) -> Kernel:
         known = self.options.identity
         tables = [table.tobytes().hex() for table in self.options.tables]
-        whole = identity("linearize", known.text, tables, self.model)
+        whole = identity("linearize", known.text, tables, self.model, self.options.touching(self.model))
         each = zip(self.program.arguments, self.inputs, strict=True)
         arguments = [Argument(a.name, x.shape, a.symbols, a.parts) for a, x in each]
         fingerprint = None if known.foreign else whole.everywhere
