@@ -28,6 +28,7 @@ from featherweight.simulation.python_run import run_of
 from featherweight.simulation.run import Run
 from featherweight.simulation.status import Status
 from featherweight.simulation.trajectory import Trajectory
+from featherweight.simulation.warning import warn_if_missed
 from featherweight.simulation.watching import Watch, Watcher
 
 if TYPE_CHECKING:
@@ -190,6 +191,7 @@ def _warn(run: Run) -> None:
     if "passed" in names:
         p = run.problem
         warn_if_passed(p.model, p.carry[0], run.now[names.index("passed")], p.dt)
+    warn_if_missed(run.records.get("missed"))
 
 
 def _reason(what: Problem, last: Trajectory, status: Status) -> str:
