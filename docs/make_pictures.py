@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -100,6 +102,15 @@ def real_robots() -> None:
                 picture.quantize(96).save(PICTURES / path.name, optimize=True)
 
 
+def identification() -> None:
+    """The picture of a tutorial, by the tutorial's own code."""
+    text = (Path(__file__).parent / "tutorials/identification.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+        shutil.copy(Path(folder) / "identification.svg", PICTURES)
+
+
 def main() -> None:
     hard, soft = dropped(fw.contact.Impulse(friction=0.8), 1e-3), dropped(fw.contact.SpringDamper(friction=0.8), 2.5e-4)
     trot()
@@ -109,6 +120,7 @@ def main() -> None:
     energies = {name: swinging(name).energy() for name in ("semi_implicit", "rk4")} | {"variational": chain.energy()}
     energy_picture(chain.t, energies)
     viewer(hard, soft)
+    identification()
 
 
 def energy_picture(t: np.ndarray, energies: dict[str, np.ndarray]) -> None:

@@ -93,7 +93,7 @@ def rollout(
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    asked = Request(model, (q, v, tau, f_ext), (steps, dt, record_every, record), moving, (parameters, file, progress))
+    asked = Request(model, (q, v, tau, f_ext), (steps, dt, record_every, record), moving, parameters, (file, progress))
     if (made := asked.again()) is None:
         what = problem(model, q, v, steps, dt, record_every, parameters, tau, f_ext, record, moving)
         made, _ = _run(asked, what, progress, file)
@@ -145,8 +145,8 @@ def simulate(
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    others = parameters, file, progress, watch
-    asked = Request(model, (q, v, None, f_ext), (steps, dt, record_every, record), moving, others)
+    others = file, progress, watch
+    asked = Request(model, (q, v, None, f_ext), (steps, dt, record_every, record), moving, parameters, others)
     if (made := asked.again()) is not None and made.q.ndim == 2:
         return made
     what = problem(model, q, v, steps, dt, record_every, parameters, None, f_ext, record, moving)

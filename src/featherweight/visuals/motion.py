@@ -1,4 +1,4 @@
-"""A trajectory as frames to be shown: poses of the bodies, centre of mass, contact points and their forces."""
+"""A trajectory as frames to be shown: poses of the bodies, centre of mass, where they touch and forces there."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 
 from featherweight.dynamics import center_of_mass, forward_kinematics
 from featherweight.dynamics.contact_places import contact_places
+from featherweight.dynamics.poses import Poses
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
 from featherweight.visuals.failure import failure_of
+from featherweight.visuals.pair_contacts import pair_places
 from featherweight.visuals.shapes import DrawnShape
 
 
@@ -20,7 +22,8 @@ class Frames:
     """F frames of one robot; `failure` says where and why they end early.
 
     `t` (F,) [s]; `index` (F,), the trajectory's samples; `rotation` (F, nb+1, 3, 3) and `position` (F, nb+1, 3) of the
-    bodies in the world; `com` (F, 3); `points` (F, nc, 3), the contact points; `force` (F, nc, 3) on them [N].
+    bodies in the world; `com` (F, 3); `points` (F, n, 3), the contact points of the model, then those where shapes
+    touch each other or the ground; `force` (F, n, 3) on them [N].
     """
 
     model: Model
@@ -60,6 +63,11 @@ def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> F
         raise ValueError("trajectory: there is no state to show: its first is not finite")
     index = _spread(trajectory.t[:states], rate)
     motion = frames_of(model, one.t[index], q[index], _held(one.contact_force, index), index, one.parameters)
+    if one.pair_force.size:
+        force, poses = _held(one.pair_force, index), Poses(motion.rotation, motion.position)
+        places = pair_places(model, poses, one.pairs, one.ground, force)
+        points, forces = np.concatenate([motion.points, places], axis=1), np.concatenate([motion.force, force], axis=1)
+        motion = replace(motion, points=points, force=forces)
     return replace(motion, failure="" if failure is None else failure.text)
 
 
