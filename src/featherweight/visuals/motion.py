@@ -63,9 +63,10 @@ def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> F
         raise ValueError("trajectory: there is no state to show: its first is not finite")
     index = _spread(trajectory.t[:states], rate)
     motion = frames_of(model, one.t[index], q[index], _held(one.contact_force, index), index, one.parameters)
-    if one.pair_force.size:
-        force, poses = _held(one.pair_force, index), Poses(motion.rotation, motion.position)
-        places = pair_places(model, poses, one.pairs, one.ground, force)
+    if one.pair_force.size or one.slots.size:
+        poses, ground = Poses(motion.rotation, motion.position), one.ground
+        pushes = _held(one.pair_force, index), _held(one.slots, index)
+        places, force = pair_places(model, poses, one.pairs, ground, *pushes)
         both = {"points": (motion.points, places), "force": (motion.force, force)}
         motion = replace(motion, **{name: np.concatenate(parts, axis=1) for name, parts in both.items()})
     return replace(motion, failure="" if failure is None else failure.text)
