@@ -223,7 +223,25 @@ class Step:
 
     @cached_property
     def impulse(self) -> np.ndarray:
-        return self.h * self.run.pair_force[:, 0]
+        """(n, k, 3): of contact points with rows of their own, and of those that found a slot."""
+        if not self.run.slots.size:
+            return self.h * self.run.pair_force[:, 0]
+        found = np.zeros((*self.gap.shape, 3))
+        own = self.run.pair_force.shape[2]
+        found[:, :own] = self.run.pair_force[:, 0]
+        kinds = {a.name: a.shape.kind for a in self.model.shapes}
+        points = [points.gap.shape[1] for _, b, points, _ in self.slots if b is not None]
+        starts = own + np.cumsum([0, *points[:-1]])
+        # contact points are numbered by kinds of shapes, in the order in which these appear
+        order: dict[tuple[str, str], list[int]] = {}
+        for k, (a, b) in enumerate(self.pairs):
+            order.setdefault((kinds[a], kinds[b]), []).extend(range(starts[k], starts[k] + points[k]))
+        column = np.array([k for group in order.values() for k in group])
+        for lane, slots in enumerate(self.run.slots[:, 0]):
+            for number, *force in slots:
+                if number >= 0:
+                    found[lane, column[int(number)]] = force
+        return self.h * found
 
     @cached_property
     def after(self) -> np.ndarray:

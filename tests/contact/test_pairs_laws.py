@@ -31,7 +31,8 @@ def fixed_world(parameters: tuple[str, ...] = ()) -> fw.Model:
 
 FOUR = fixed_world()
 PAIRS = [("box", "ball"), ("box", "rod"), ("ball", "rod"), ("box", "block"), ("ball", "block"), ("rod", "block")]
-CONTACT = Impulse(pairs=PAIRS, friction=MU)
+CONTACT = Impulse(pairs=PAIRS, friction=MU, slots=0)
+SHARED = Impulse(pairs=PAIRS, friction=MU, slots=8)
 
 
 def falling(count: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -44,13 +45,15 @@ def falling(count: int = 5) -> tuple[np.ndarray, np.ndarray]:
     return q, rng.normal(size=(count, FOUR.nv)) * 0.5
 
 
-@pytest.mark.parametrize(("seed", "count", "jointed"), [(0, 2, False), (1, 4, False), (2, 4, True)])
-def test_random_worlds_keep_the_laws(seed: int, count: int, jointed: bool) -> None:
+@pytest.mark.parametrize(
+    ("seed", "count", "jointed", "slots"), [(0, 2, False, 0), (1, 4, False, 0), (2, 4, True, 0), (3, 4, True, 12)]
+)
+def test_random_worlds_keep_the_laws(seed: int, count: int, jointed: bool, slots: int) -> None:
     rng = np.random.default_rng(seed)
     model = world(rng, count, jointed=jointed)
     pairs = pairs_of(model)
     q, v = scattered(model, rng, 60)
-    contact = Impulse(pairs=pairs, friction=MU, recovery=0.0)
+    contact = Impulse(pairs=pairs, friction=MU, recovery=0.0, slots=slots)
     acting = 0
     for h in (1e-4, 1e-3, 5e-3, 2e-2):
         step = Step(model, q, v, h, contact, pairs)
@@ -129,6 +132,20 @@ def test_the_same_bits_alone_in_any_batch_on_threads_and_step_by_step() -> None:
     rest = stepper.rollout(80)
     np.testing.assert_array_equal(rest.pair_force, whole.pair_force[:, 40:])
     np.testing.assert_array_equal(stepper.q, whole.q[:, -1])
+
+
+def test_slots_are_contacts() -> None:
+    """Pairs that share slots move as pairs with rows of their own, and have the same bits alone and in a batch."""
+    q, v = falling(3)
+    direct = fw.rollout(FOUR, q, v, steps=120, dt=1e-3, contact=CONTACT)
+    shared = fw.rollout(FOUR, q, v, steps=120, dt=1e-3, contact=SHARED)
+    assert shared.slots.shape == (3, 120, 8, 4)
+    assert (shared.status == fw.Status.OK).all()
+    alone = fw.rollout(FOUR, q[2], v[2], steps=120, dt=1e-3, contact=SHARED)
+    np.testing.assert_array_equal(alone.q, shared.q[2])
+    np.testing.assert_array_equal(alone.slots, shared.slots[2])
+    np.testing.assert_allclose(shared.q[:, :20], direct.q[:, :20], atol=1e-6)
+    assert sorted(c[:2] for c in alone.contacts(5)) == sorted(c[:2] for c in direct.lane(2).contacts(5))
 
 
 def test_interpreted_is_compiled() -> None:
@@ -225,11 +242,11 @@ def test_other_numbers_compile_nothing_and_act(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(code.Code, "__init__", counted)
     changes = {"friction": 0.1, "recovery": 5.0, "recovery_speed": 1e-3, "slop": 1e-3, "tolerance": 1e-2}
     for name, value in changes.items():
-        own = Impulse(pairs=PAIRS, **{"friction": MU, name: value})
+        own = Impulse(pairs=PAIRS, slots=0, **{"friction": MU, name: value})
         other = run(own)
         assert not made, name
         assert not np.array_equal(first.q, other.q), f"{name} has no effect"
-    tilted = Impulse(Plane((0.1, 0.2, 1.0)), pairs=PAIRS, friction=MU)
+    tilted = Impulse(Plane((0.1, 0.2, 1.0)), pairs=PAIRS, friction=MU, slots=0)
     assert not np.array_equal(run(tilted).q, first.q)
 
 

@@ -35,3 +35,23 @@ def test_arrows_stand_where_contacts_are() -> None:
     assert np.abs(motion.points).max() < 1.0
     few = motion_of(run.lane(0, every=20), rate=50.0)
     assert few.points.shape[1] == motion.points.shape[1]
+
+
+def test_arrows_of_pairs_that_share_slots() -> None:
+    """Few slots for many pairs: another contact in each frame, and its arrow where that is."""
+    builder = fw.Builder("balls")
+    for k in range(4):
+        builder.add_body(f"b{k}", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+        builder.add_geometry(f"b{k}", fw.shapes.Sphere(0.1))
+    model = builder.build()
+    q = model.neutral()
+    q[2::7], q[::7] = 0.1 + 0.19 * np.arange(4), 0.03 * np.arange(4) ** 2
+    contact = fw.contact.Impulse(pairs="auto", slots=3)
+    run = fw.simulate(model, q, np.zeros(24), duration=0.5, dt=1e-3, contact=contact)
+    motion = motion_of(run, rate=30.0)
+    assert len(np.unique(run.slots[..., 0])) > 3
+    for frame, k in enumerate(motion.index[:-1]):
+        acts = np.any(motion.force[frame], axis=1)
+        contacts = [c for c in run.contacts(int(k)) if np.any(c.force)]
+        np.testing.assert_allclose(motion.points[frame][acts], [c.point for c in contacts], atol=1e-12)
+        np.testing.assert_array_equal(motion.force[frame][acts], [c.force for c in contacts])

@@ -22,8 +22,8 @@ class Frames:
     """F frames of one robot; `failure` says where and why they end early.
 
     `t` (F,) [s]; `index` (F,), the trajectory's samples; `rotation` (F, nb+1, 3, 3) and `position` (F, nb+1, 3) of the
-    bodies in the world; `com` (F, 3); `points` (F, n, 3), the contact points of the model, then those where shapes
-    touch each other or the ground; `force` (F, n, 3) on them [N].
+    bodies in the world; `com` (F, 3); `points` (F, n, 3), the contact points of the model, then those where shapes touch
+    each other or the ground; `force` (F, n, 3) on them [N].
     """
 
     model: Model
@@ -63,11 +63,12 @@ def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> F
         raise ValueError("trajectory: there is no state to show: its first is not finite")
     index = _spread(trajectory.t[:states], rate)
     motion = frames_of(model, one.t[index], q[index], _held(one.contact_force, index), index, one.parameters)
-    if one.pair_force.size:
-        force, poses = _held(one.pair_force, index), Poses(motion.rotation, motion.position)
-        places = pair_places(model, poses, one.pairs, one.ground, force)
-        points, forces = np.concatenate([motion.points, places], axis=1), np.concatenate([motion.force, force], axis=1)
-        motion = replace(motion, points=points, force=forces)
+    if one.pair_force.size or one.slots.size:
+        poses, ground = Poses(motion.rotation, motion.position), one.ground
+        pushes = _held(one.pair_force, index), _held(one.slots, index)
+        places, force = pair_places(model, poses, one.pairs, ground, *pushes)
+        both = {"points": (motion.points, places), "force": (motion.force, force)}
+        motion = replace(motion, **{name: np.concatenate(parts, axis=1) for name, parts in both.items()})
     return replace(motion, failure="" if failure is None else failure.text)
 
 

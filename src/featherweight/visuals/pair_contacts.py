@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -10,32 +11,55 @@ from featherweight.collision import Placed, Touch, ground_touches, touches
 from featherweight.compiler import Lanes, plain
 from featherweight.contact import Surface
 from featherweight.contact.pair import Pairs
-from featherweight.contact.touching import TouchingPair, touching_pairs
+from featherweight.contact.slots import arranged, numbered
+from featherweight.contact.touching import TouchingPair
 from featherweight.dynamics.poses import Poses
 from featherweight.model import Model
 from featherweight.model.collision_shapes import CollisionShape
 from featherweight.spatial import Matrix, Transform, Vector
 
 
-def pair_places(model: Model, poses: Poses, pairs: Pairs, ground: tuple[Surface, ...], force: np.ndarray) -> np.ndarray:
-    """The contact points of all pairs in F frames, shape (F, n, 3); those without a force are at the body's origin.
+def pair_places(
+    model: Model, poses: Poses, pairs: Pairs, ground: tuple[Surface, ...], force: np.ndarray, slots: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Places and forces of the contact points of shapes in F frames, shapes (F, n, 3); those without a force are at the
+    origin of a body.
 
     Args:
         poses: of the bodies, (F, nb+1, …).
-        force: on each contact point [N], (F, n, 3), as a trajectory has them.
+        force: on each contact point [N], (F, n, 3), as a trajectory has them in `pair_force`.
+        slots: numbers of contact points and forces there, (F, S, 4), as a trajectory has them.
     """
-    found: list[np.ndarray] = []
-    for pair in touching_pairs(model, pairs, len(ground)):
-        own = force[:, len(found) : len(found) + pair.count]
-        acts = np.any(own, axis=-1)
-        at_rest = np.asarray(poses.position[:, pair.a.body], dtype=float)
-        places = np.repeat(at_rest[:, None], pair.count, axis=1)
-        frames = np.flatnonzero(acts.any(axis=1))
+    count = slots.shape[1] if slots.size else 0
+    own = arranged(model, pairs, len(ground), count)
+    frames = len(poses.position)
+    places, forces = np.zeros((2, frames, 0, 3))
+    if force.size:
+        columns = [(pair, k) for pair in own.direct for k in range(pair.count)]
+        numbers = np.where(np.any(force, axis=-1), np.arange(len(columns)), -1)
+        places, forces = _found(columns, numbers, poses, ground), force
+    if count:
+        numbers = np.nan_to_num(slots[..., 0], nan=-1.0).astype(int)
+        numbers = np.where(np.any(np.nan_to_num(slots[..., 1:]), axis=-1), numbers, -1)
+        more = _found(numbered(own.shared), numbers, poses, ground)
+        places, forces = np.concatenate([places, more], axis=1), np.concatenate([forces, slots[..., 1:]], axis=1)
+    return places, np.nan_to_num(forces)
+
+
+def _found(
+    columns: Sequence[tuple[TouchingPair, int]], numbers: np.ndarray, poses: Poses, ground: tuple[Surface, ...]
+) -> np.ndarray:
+    """Places of contact points by their numbers (F, n), those of `columns`; of -1 the origin of a body."""
+    places = np.repeat(np.asarray(poses.position)[:, -1:], numbers.shape[1], axis=1)
+    pairs = {id(pair): pair for pair, _ in columns}
+    for key, pair in pairs.items():
+        own = {n: k for n, (other, k) in enumerate(columns) if id(other) == key}
+        frames, where = np.nonzero(np.isin(numbers, list(own)))
         if len(frames):
-            detected = _detected(pair, poses, ground, frames)
-            places[frames] = np.where(acts[frames, :, None], detected, places[frames])
-        found += [places[:, k] for k in range(pair.count)]
-    return np.stack(found, axis=1) if found else np.zeros((len(force), 0, 3))
+            some, back = np.unique(frames, return_inverse=True)
+            detected = _detected(pair, poses, ground, some)
+            places[frames, where] = detected[back, [own[n] for n in numbers[frames, where]]]
+    return places
 
 
 def _detected(pair: TouchingPair, poses: Poses, ground: tuple[Surface, ...], frames: np.ndarray) -> np.ndarray:
