@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from featherweight.endings import PAGE, check_ending
 from featherweight.plot import movie
-from featherweight.plot.panels import Lane
+from featherweight.visuals.panels import Lane
 from featherweight.plot.zoomable import STYLE, plots, script, style
 from featherweight.report.summary import Line, summary
 from featherweight.simulation import Trajectory

@@ -37,7 +37,7 @@ class Play:
                 place = units * (actor.label_place + actor.offset)
                 scene.add_label(f"/label{k}", actor.label, position=place)
         add_light(scene)
-        add_ground(scene, "/world/ground", layout.ground, units)
+        self._boards = add_ground(scene, "/world/ground", layout.ground, units)
         look_at, distance = fitted(layout.corners, layout.direction, SEEN)
         way = float(np.linalg.norm(np.ptp(layout.path, axis=0)))
         add_camera(server, look_at + distance * layout.direction, look_at, way, units)
@@ -62,6 +62,27 @@ class Play:
         if (followed != self._followed).any():
             self._followed = followed
             self._world.position = -self._units * followed
+
+    @property
+    def units(self) -> float:
+        """Of viser, for each metre."""
+        return self._units
+
+    @property
+    def size(self) -> float:
+        """Of a robot [m]."""
+        return self._layout.size
+
+    @property
+    def moved(self) -> np.ndarray:
+        """How far the camera has gone with the robots (3,) [m]."""
+        return self._followed
+
+    def go_along(self, way: np.ndarray) -> None:
+        """The camera goes along with robots that are a way (3,) [m] from where they began; the ground has no end."""
+        self._move_world(way)
+        for handle, repeat in self._boards:
+            handle.position = self._units * repeat * np.round(way * [1.0, 1.0, 0.0] / repeat)
 
     def replace(self, motion: Frames) -> None:
         """The first frame of another motion of the first robot."""

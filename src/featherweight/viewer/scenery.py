@@ -23,14 +23,22 @@ SHADES = (1.0, 0.93)  # of the two kinds of tiles
 LAMP = (2.0, -3.0, 6.0)  # where most light comes from
 
 
-def add_ground(scene: Any, name: str, pieces: Sequence[Terrain], units: float) -> None:
-    """The ground under a name in viser's tree, `units` for each metre; planes are tiled and have no shading."""
+def add_ground(scene: Any, name: str, pieces: Sequence[Terrain], units: float) -> list[tuple[Any, float]]:
+    """The ground under a name in viser's tree, `units` for each metre; planes are tiled and have no shading.
+
+    Returns:
+        The handles of level planes, and after how many metres their pattern repeats.
+    """
+    boards = []
     for k, ground in enumerate(pieces):
         if ground.plane is None:
             add_mesh(scene, f"{name}/{k}", enlarged(creased(ground.mesh), units), ground.color, "double")
         else:
             board, colors = chessboard(ground)
-            scene.add_glb(f"{name}/{k}", unlit(enlarged(board, units), colors))
+            handle = scene.add_glb(f"{name}/{k}", unlit(enlarged(board, units), colors))
+            if ground.plane[0][2, 2] == 1:
+                boards.append((handle, 2 * _cell(ground.size)))
+    return boards
 
 
 def add_light(scene: Any) -> None:
@@ -49,10 +57,10 @@ def add_camera(server: Any, place: np.ndarray, look_at: np.ndarray, way: float, 
     camera.near, camera.far = NEAREST, max(camera.far, 25 * distance)
 
 
-def add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: str = "front") -> None:
+def add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: str = "front") -> Any:
     """Triangles of one colour, lit."""
     rgb = tuple(round(255 * x) for x in color)
-    scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=rgb, side=side)
+    return scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=rgb, side=side)
 
 
 def enlarged(mesh: Mesh, units: float) -> Mesh:
@@ -69,9 +77,13 @@ def chessboard(ground: Terrain) -> tuple[Mesh, np.ndarray]:
     return Mesh.joined(list(fields)).moved(*ground.plane), np.concatenate(colors)  # type: ignore[misc]
 
 
+def _cell(size: float) -> float:
+    return round_length(size / TILES)
+
+
 def _tiles(size: float) -> tuple[Mesh, Mesh]:
     """A square as a chessboard: its white and its black fields."""
-    cell = round_length(size / TILES)
+    cell = _cell(size)
     n = int(np.ceil(size / 2 / cell))
     fields: tuple[list[Mesh], list[Mesh]] = ([], [])
     corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
