@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.simulation import Status, Stepper
+from featherweight.viewer.camera import Smooth
 from featherweight.viewer.filming import Filming
 from featherweight.viewer.history import History, saved
 from featherweight.viewer.keys import on_key
@@ -22,12 +23,11 @@ from featherweight.viewer.pull import HELD, Pull
 from featherweight.viewer.replay import SPEEDS, TICK
 from featherweight.visuals.motion import frames_of
 
-PLOT_TICK, CLOCK_TICK = 0.1, 0.2  # s between updates
+PLOT_TICK, CLOCK_TICK = 0.25, 0.25  # s between updates
 WINDOW = 10.0  # s of curves
 LATE = 0.1  # s: a page that was held up longer does not catch up
 CHUNK = 4e-3  # s that are simulated between looks at the clock
 BUDGET = 0.75  # of a tick for simulation
-GENTLE = 0.3  # s, of the camera that follows
 FIRST_PLOTS = {True: ("position", "forces"), False: ("angles", "energy")}  # does it float?
 HELP = "Drag the robot to pull it, beside it to turn the view. Keys: P pause, N step, R reset; Ctrl-K lists all."
 
@@ -45,7 +45,7 @@ class Interactive:
         self.pull = Pull(server, self.play, sim)
         self._playing, self._due, self._slow, self._problem = True, 0.0, False, ""
         self._floats = bool(sim.model.joints) and sim.model.joints[0].kind.floating
-        self._com = self.play.motions[0].com[0]
+        self._com, self._path = self.play.motions[0].com[0], Smooth()
         self.history.add()
         self._controls(server.gui, knobs_of(sim) if knobs is None else list(knobs))
         self.plots = Plots(server, lambda: [("", self.history.last(WINDOW))], FIRST_PLOTS[self._floats], now=False)
@@ -143,6 +143,7 @@ class Interactive:
             self.sim.reset()
             self.history.clear()
             self._due, self._problem, self._recorded = 0.0, "", None if self._recorded is None else 0.0
+            self._path = Smooth()
             self.play.go_along(np.zeros(3))
             self.history.add()
             self._show()
@@ -218,9 +219,7 @@ class Interactive:
         )  # fmt: skip
         with self._server.atomic():
             if self._floats and self._follow.value:
-                way = (frame.com[0] - self._com) * [1.0, 1.0, 0.0]
-                share = 1.0 - np.exp(-passed / GENTLE)
-                self.play.go_along(self.play.moved + share * (way - self.play.moved))
+                self.play.go_along(self._path.next((frame.com[0] - self._com) * [1.0, 1.0, 0.0], passed))
             self.play.replace(frame)
             self.pull.draw()
         if passed == np.inf:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from featherweight.simulation import Trajectory
+from featherweight.viewer.camera import Camera
 from featherweight.viewer.layout import layout_of
-from featherweight.viewer.scenery import UNITS, add_camera, add_ground, add_light
+from featherweight.viewer.scenery import UNITS, add_ground, add_light
 from featherweight.viewer.stage import Stage
-from featherweight.visuals import Frames, fitted
+from featherweight.visuals import Frames
 
 RATE = 60.0  # frames of a trajectory a second
-SEEN = (0.85, 0.62)  # tangents of half the angles that are filled; the panel hides some of the window's right
 
 
 class Play:
@@ -38,9 +38,8 @@ class Play:
                 scene.add_label(f"/label{k}", actor.label, position=place)
         add_light(scene)
         self._boards = add_ground(scene, "/world/ground", layout.ground, units)
-        look_at, distance = fitted(layout.corners, layout.direction, SEEN)
         way = float(np.linalg.norm(np.ptp(layout.path, axis=0)))
-        add_camera(server, look_at + distance * layout.direction, look_at, way, units)
+        self._camera = Camera(server, layout.corners, layout.direction, way, units)
         server.gui.set_panel_label(layout.title)
         self.duration = layout.duration
         self.show(0.0)

@@ -11,11 +11,12 @@ from featherweight.simulation import Trajectory
 from featherweight.visuals.panels import PANELS, Curve, Lane, Panel, most_moving
 
 NAMES = ("position", "angles", "rates", "torques", "forces", "energy")  # panels over time with a linear axis
-MOST_CURVES, MOST_SAMPLES = 6, 400  # of a panel
+MOST_CURVES, MOST_SAMPLES = 6, 250  # of a panel
 COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")
 NOW = "#888888"
-WIDTH, HEIGHT = 340, 190  # pixels
+WIDTH, HEIGHT = 300, 170  # pixels
 OFF = "none"
+AXES = ({}, {"size": 52})  # pixels for the numbers at the left
 Source = Callable[[], Sequence[tuple[str, Trajectory]]]
 
 
@@ -27,7 +28,7 @@ class Plots:
         self._t: float | None = None
         self._window = window = server.gui.add_panel(visible=shown)
         with window.add_tab("plots"):
-            self._panels = [_UPlot(server, name) for name in [*first, OFF, OFF][:2]]
+            self._panels = [_UPlot(server, name, now) for name in [*first, OFF, OFF][:2]]
         window.dock_left()
         window.set_width(WIDTH)
         for panel in self._panels:
@@ -56,12 +57,13 @@ class Plots:
 class _UPlot:
     """One plot, and the name of what it shows."""
 
-    def __init__(self, server: Any, name: str) -> None:
-        gui, self._server = server.gui, server
+    def __init__(self, server: Any, name: str, marked: bool) -> None:
+        gui, self._server, self._marked = server.gui, server, marked
         self.choice = gui.add_dropdown("plot", options=(*NAMES, OFF), initial_value=name)
         empty = np.zeros(1)
         self._plot = gui.add_uplot(
-            (empty, empty), ({}, {"label": " "}), scales=_scales(empty), height=HEIGHT, axes=_axes(""), visible=False
+            (empty, empty), ({}, {"label": " "}), scales=_scales(empty, ()), height=HEIGHT, axes=AXES, visible=False,
+            legend={"live": False}, cursor={"show": False},
         )
         self._title, self._chosen, self._curves = "", [], []  # type: ignore[var-annotated]
         self._drawn: Any = None
@@ -88,7 +90,7 @@ class _UPlot:
         shown = [next(c for c in self._curves if c.name == wanted) for wanted in self._chosen]
         with self._server.atomic():
             self._plot.data = _data(shown, now)
-            self._plot.scales = _scales(self._plot.data[0])
+            self._plot.scales = _scales(self._plot.data[0], shown)
             if not self._plot.visible:
                 self._plot.visible = True
 
@@ -96,8 +98,8 @@ class _UPlot:
         """Those that move most, if there are many."""
         self._chosen = [names[k] for k in most_moving(Panel("", self._curves), MOST_CURVES)]
         styles = [{"label": name, "stroke": COLORS[k], "width": 1.5} for k, name in enumerate(self._chosen)]
-        self._plot.series = ({"label": "t [s]"}, *styles, {"label": "now", "stroke": NOW, "width": 1})
-        self._plot.axes = _axes(self._title)
+        marks = ({"label": "now", "stroke": NOW, "width": 1},) if self._marked else ()
+        self._plot.series = ({"label": "t [s]"}, *styles, *marks)
         self._plot.title = self._title
 
 
@@ -119,17 +121,28 @@ def _data(curves: Sequence[Curve], now: float | None) -> tuple[np.ndarray, ...]:
         at = int(np.searchsorted(t, now))
         t = np.concatenate([t[:at], [now, now], t[at:]])
     rows = [np.interp(t, curve.x, curve.y, left=np.nan, right=np.nan) for curve in curves]
+    if now is None:
+        return (t, *rows)
     line = np.full(len(t), np.nan)
-    if now is not None:
-        every = np.concatenate([row[np.isfinite(row)] for row in rows])
-        line[at : at + 2] = (every.min(), every.max()) if every.size else (0.0, 1.0)
+    line[at : at + 2] = _range(curves)
     return (t, *rows, line)
 
 
-def _scales(t: np.ndarray) -> dict[str, Any]:
+def _scales(t: np.ndarray, curves: Sequence[Curve]) -> dict[str, Any]:
+    """Ranges of both axes: NaN would leave uPlot without one."""
     end = float(t[-1]) if t[-1] > t[0] else float(t[0]) + 1e-3
-    return {"x": {"time": False, "auto": False, "range": (float(t[0]), end)}, "y": {"auto": True}}
+    return {
+        "x": {"time": False, "auto": False, "range": (float(t[0]), end)},
+        "y": {"auto": False, "range": _range(curves)},
+    }
 
 
-def _axes(title: str) -> tuple[Any, ...]:
-    return ({}, {"size": 48})
+def _range(curves: Sequence[Curve]) -> tuple[float, float]:
+    """From below the least to above the largest value."""
+    finite = [curve.y[np.isfinite(curve.y)] for curve in curves]
+    every = np.concatenate([np.zeros(0), *finite])
+    if not every.size:
+        return -1.0, 1.0
+    low, high = float(every.min()), float(every.max())
+    margin = max(0.06 * (high - low), 1e-3 * max(abs(low), abs(high)), 1e-6)
+    return low - margin, high + margin

@@ -1,4 +1,4 @@
-"""What is around a robot on viser's stage: the ground, the light, the camera.
+"""What is around a robot on viser's stage: the ground and the light.
 
 Made to be drawn without a GPU as well, where every triangle and every shaded pixel takes its time. viser lays a sheet
 for a background picture over the whole window, one of its units before the camera, and draws it even if there is none.
@@ -17,7 +17,6 @@ from featherweight.visuals import Mesh, creased
 from featherweight.visuals.terrain import Terrain, round_length
 
 UNITS = 20.0  # of viser, in a robot's size
-NEAREST = 1.05  # units from the camera that are seen: beyond the sheet at 1
 TILES = 16  # along an edge of the ground, or some fewer
 SHADES = (1.0, 0.93)  # of the two kinds of tiles
 LAMP = (2.0, -3.0, 6.0)  # where most light comes from
@@ -48,13 +47,6 @@ def add_light(scene: Any) -> None:
     scene.add_light_hemisphere(
         "/light", sky_color=(255, 255, 255), ground_color=(70, 75, 85), intensity=3.2, position=LAMP
     )
-
-
-def add_camera(server: Any, place: np.ndarray, look_at: np.ndarray, way: float, units: float) -> None:
-    """At a place [m], looking at another, and far enough for robots that go a way [m]."""
-    camera, distance = server.initial_camera, units * (way + float(np.linalg.norm(place - look_at)))
-    camera.position, camera.look_at = units * place, units * look_at
-    camera.near, camera.far = NEAREST, max(camera.far, 25 * distance)
 
 
 def add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: str = "front") -> Any:

@@ -39,6 +39,7 @@ def start(host: str, port: int | None) -> Any:
     with checked(host), contextlib.redirect_stdout(io.StringIO()):  # it has a banner
         server = serve(viser, host=host, port=chosen, verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+    server.gui.main_panel.dock_right()  # beside the robot, and not over it
     server.scene.set_up_direction("+z")
     return server
 
