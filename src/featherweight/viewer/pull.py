@@ -42,6 +42,7 @@ class Pull:
             "/pull", np.zeros((1, 2, 3)), COLOR,
             shaft_radius=width, head_radius=2.5 * width, head_length=5 * width, visible=False,
         )  # fmt: skip
+        self._mass_at(1, np.zeros(3))  # compiled now, and not when something is grabbed
         for body, mesh in play.stages[0].meshes:
             mesh.on_drag(self._listener(body))
 
@@ -63,14 +64,18 @@ class Pull:
     def _grab(self, body: int, place: np.ndarray) -> None:
         motion = self._play.stages[0].actor.motion  # as it is seen
         local = motion.rotation[0, body].T @ (place - motion.position[0, body])
-        q, nv = self._sim.q[0].copy(), self._sim.model.nv
-        steps = NEAR * np.concatenate([np.eye(nv), -np.eye(nv)])
-        there = self._places(integrate(self._sim.model, np.broadcast_to(q, (2 * nv, len(q))), steps), body, local)
-        J = (there[:nv] - there[nv:]).T / (2 * NEAR)
-        spread = np.trace(J @ mass_matrix_inverse(self._sim.model, q, parameters=self._parameters()) @ J.T)
-        self._mass = 3.0 / spread if spread > 0 else np.inf
+        self._mass = self._mass_at(body, local)
         self._kept = self._wrench[body].copy()
         self._grabbed = body, local
+
+    def _mass_at(self, body: int, local: np.ndarray) -> float:
+        """What a point feels like to push, 3 / tr(J M⁻¹ Jᵀ) [kg]."""
+        model, q, nv = self._sim.model, self._sim.q[0].copy(), self._sim.model.nv
+        directions = np.concatenate([np.eye(nv), -np.eye(nv)])
+        there = self._places(integrate(model, np.tile(q, (2 * nv, 1)), directions, NEAR), body, local)
+        J = (there[:nv] - there[nv:]).T / (2 * NEAR)
+        spread = float(np.trace(J @ mass_matrix_inverse(model, q, parameters=self._parameters()) @ J.T))
+        return 3.0 / spread if spread > 0 else np.inf
 
     def _parameters(self) -> dict[str, np.ndarray]:
         return {name: values[0] for name, values in self._sim.parameters.items()}
@@ -87,12 +92,12 @@ class Pull:
                 self._let_go()
             return False
         body, local = self._grabbed
-        self._body, model = body, self._sim.model
+        model, self._body = self._sim.model, body
         q, v = self._sim.q[0].copy(), self._sim.v[0].copy()
         poses = forward_kinematics(model, q, parameters=self._parameters())
         R = poses.rotation[body]
         here = poses.position[body] + R @ local
-        velocity = (self._places(integrate(model, q, NEAR * v), body, local) - here) / NEAR
+        velocity = (self._places(integrate(model, q, v, NEAR), body, local) - here) / NEAR
         stretch = self._world(self._cursor) - here
         k, d = self._law()
         self.force = k * stretch - d * velocity
