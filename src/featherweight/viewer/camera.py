@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.visuals import fitted
+from featherweight.visuals import camera_axes, fitted
 
 NEAREST = 1.05  # units from the camera that are seen: beyond viser's sheet at 1
 FILLED = 0.82  # of the window's height and width
+PHONE = 0.7  # width over height of a phone that is held upright
 USUAL = 1.4  # width over height, before a browser has told
 GENTLE = 0.4  # s in which a camera that follows comes along
 STILL = 1e-3  # of the distance: a camera that is farther away was moved by its user
@@ -32,7 +33,10 @@ class Camera:
 
     def _places(self, aspect: float, fov: float) -> tuple[np.ndarray, np.ndarray]:
         high = FILLED * np.tan(fov / 2)
-        look_at, distance = fitted(self._corners, self._direction, (high * aspect, high))
+        phone = aspect < PHONE  # viser's panel is a sheet over the lower half there
+        look_at, distance = fitted(self._corners, self._direction, (high * aspect, high * (0.5 if phone else 1.0)))
+        if phone:
+            look_at = look_at - 0.6 * high * distance * camera_axes(self._direction)[:, 1]
         return self._units * (look_at + distance * self._direction), self._units * look_at
 
     def _fit(self, client: Any) -> None:

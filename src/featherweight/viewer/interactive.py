@@ -69,7 +69,7 @@ class Interactive:
         self._follow = gui.add_checkbox("follow", True, visible=self._floats)
         plots = gui.add_checkbox("plots", True)
         KnobPanel(gui, knobs, self._lock)
-        add_looks(gui, self.play)
+        add_looks(self._server, self.play)
         with gui.add_folder("joints", expand_by_default=False):
             self._joints = JointSliders(gui, self.sim.model, self.sim.q[0], self.play.size, self._set_joint)
         self._film_controls(gui)

@@ -55,7 +55,7 @@ class Live(web.Served):
         start = np.array(model.neutral() if q is None else q, dtype=float)
         self._play = Play(self.server, [still_life(model, start, tuple(ground))])
         self._clock = self.server.gui.add_text("time", "0 s", disabled=True)
-        add_looks(self.server.gui, self._play)
+        add_looks(self.server, self._play)
         if browser:
             web.open_browser(self.url)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from featherweight.viewer.play import Play
+from featherweight.viewer.server import set_theme
 from featherweight.viewer.tags import NONE
 
 
-def add_looks(gui: Any, play: Play, *, forces: bool = True) -> None:
-    """Contact forces, centre of mass, names, frames, and one frame by name, of all robots of a play."""
-    stages = play.stages
+def add_looks(server: Any, play: Play, *, forces: bool = True) -> None:
+    """Contact forces, centre of mass, names, frames, and one frame by name, of all robots of a play; light or dark."""
+    gui, stages = server.gui, play.stages
     with gui.add_folder("show", expand_by_default=False):
         if forces and any(motion.points.size for motion in play.motions):
             _switch(gui, "contact forces", True, [stage.show_forces for stage in stages])
@@ -20,6 +21,7 @@ def add_looks(gui: Any, play: Play, *, forces: bool = True) -> None:
         model = play.motions[0].model
         names = tuple(name for name in model.frame_names if model.frame(name).body)
         one = gui.add_dropdown("frame", options=(NONE, *names), initial_value=NONE, hint="x red, y green, z blue")
+        _switch(gui, "dark", False, [lambda dark: set_theme(server, dark=dark)])
 
         @one.on_update
         def _(_: Any) -> None:

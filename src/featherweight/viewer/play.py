@@ -35,7 +35,7 @@ class Play:
             add_ground(scene, f"/world/robot{k}/ground", actor.ground, units)
             if actor.label:
                 place = units * (actor.label_place + actor.offset)
-                scene.add_label(f"/label{k}", actor.label, position=place)
+                scene.add_label(f"/label{k}", actor.label, position=place, anchor="bottom-center")
         add_light(scene)
         self._boards = add_ground(scene, "/world/ground", layout.ground, units)
         way = float(np.linalg.norm(np.ptp(layout.path, axis=0)))

@@ -16,6 +16,7 @@ COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")
 NOW = "#888888"
 WIDTH, HEIGHT = 300, 170  # pixels
 OFF = "none"
+PADDING = (10, 14, 0, 0)  # pixels: top, right, bottom, left
 AXES = ({}, {"size": 52})  # pixels for the numbers at the left
 Source = Callable[[], Sequence[tuple[str, Trajectory]]]
 
@@ -62,7 +63,7 @@ class _UPlot:
         self.choice = gui.add_dropdown("plot", options=(*NAMES, OFF), initial_value=name)
         empty = np.zeros(1)
         self._plot = gui.add_uplot(
-            (empty, empty), ({}, {"label": " "}), scales=_scales(empty, ()), height=HEIGHT, axes=AXES, visible=False,
+            (empty, empty), ({}, {"label": " "}), scales=_scales(empty, ()), height=HEIGHT, axes=AXES, padding=PADDING, visible=False,
             legend={"live": False}, cursor={"show": False},
         )
         self._title, self._chosen, self._curves = "", [], []  # type: ignore[var-annotated]
@@ -85,8 +86,8 @@ class _UPlot:
         if not self._curves:
             return
         names = [curve.name for curve in self._curves]
-        if not set(self._chosen) <= set(names) or len(self._chosen) < min(MOST_CURVES, len(names)):
-            self._choose(names)
+        if not self._chosen or not set(self._chosen) <= set(names):
+            self._choose(len(runs))
         shown = [next(c for c in self._curves if c.name == wanted) for wanted in self._chosen]
         with self._server.atomic():
             self._plot.data = _data(shown, now)
@@ -94,9 +95,12 @@ class _UPlot:
             if not self._plot.visible:
                 self._plot.visible = True
 
-    def _choose(self, names: Sequence[str]) -> None:
-        """Those that move most, if there are many."""
-        self._chosen = [names[k] for k in most_moving(Panel("", self._curves), MOST_CURVES)]
+    def _choose(self, runs: int) -> None:
+        """Those that move most, if there are many; as many of each run, and the same."""
+        each = len(self._curves) // runs
+        own = most_moving(Panel("", self._curves[:each]), max(1, MOST_CURVES // runs))
+        several = range(0, each * runs, each) if len(self._curves) == each * runs else [0]
+        self._chosen = [self._curves[start + k].name for start in several for k in own][:MOST_CURVES]
         styles = [{"label": name, "stroke": COLORS[k], "width": 1.5} for k, name in enumerate(self._chosen)]
         marks = ({"label": "now", "stroke": NOW, "width": 1},) if self._marked else ()
         self._plot.series = ({"label": "t [s]"}, *styles, *marks)

@@ -72,7 +72,7 @@ class PoseSliders:
                 "simulate", ("held", "limp"), hint="from this pose: held by its motors, or without; drag it then"
             )
             start.on_click(lambda _: simulate(self.q.copy(), start.value == "limp"))
-        add_looks(server.gui, self._play, forces=False)
+        add_looks(server, self._play, forces=False)
         with server.gui.add_folder("joints"):
             JointSliders(server.gui, model, self.q, float(np.max(high - low)), self._set)
 

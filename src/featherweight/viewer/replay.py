@@ -26,7 +26,7 @@ class Replay:
 
     def __init__(self, server: Any, trajectories: Sequence[Trajectory], labels: Sequence[str] = ()) -> None:
         self.play = Play(server, trajectories, labels)
-        self._t, self._playing = 0.0, True
+        self._server, self._t, self._playing = server, 0.0, True
         self._lock, self._closed = threading.RLock(), threading.Event()
         self._controls(server.gui)
         runs = [
@@ -50,7 +50,7 @@ class Replay:
         self._loop = gui.add_checkbox("loop", True)
         follow = gui.add_checkbox("follow", True, visible=self.play.follows)
         plots = gui.add_checkbox("plots", False)
-        add_looks(gui, self.play)
+        add_looks(self._server, self.play)
         self._film_controls(gui)
         for key, label, action in (
             ("P", "play or pause", self.toggle), ("N", "one frame forth", lambda: self.step(TICK)),
