@@ -37,7 +37,7 @@ class Filming:
         try:
             self._bar.value, self._bar.visible = 0.0, True
             data, name, note = self._made(client, begin, end)
-            client.send_file_download(name, data)
+            client.send_file_download(name, data, save_immediately=True)
             client.add_notification("video", f"{name}, {len(data) / 1e6:.1f} MB{note}", auto_close_seconds=15.0)
         except Exception as error:  # a browser that left, a full disk: told on the page, if there is one still
             client.add_notification("no video", f"{type(error).__name__}: {error}", color="red")
@@ -66,6 +66,8 @@ class Filming:
         wide = round(high * client.camera.aspect / 2) * 2
         step = self._speed() / rate
         count = max(1, int((end - begin) / step + 1e-9) + 1)
+        self._show(begin)
+        client.get_render(high, wide, timeout=PATIENCE)  # thrown away: a page that has just come may be empty
         for k in range(count):
             self._show(min(begin + k * step, end))
             yield image.fromarray(client.get_render(high, wide, timeout=PATIENCE)[..., :3])

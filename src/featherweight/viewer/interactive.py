@@ -121,7 +121,7 @@ class Interactive:
             if event.client is not None:
                 with self._lock:
                     run = self.history.last()
-                event.client.send_file_download("run.fw", saved(run))
+                event.client.send_file_download("run.fw", saved(run), save_immediately=True)
 
     # ---- what the controls do
 

@@ -68,10 +68,10 @@ class Knob:
         self.array[self.index] = min(max(float(value), self.low), self.high)
 
     def turn(self, steps: int) -> None:
-        """By so many presses of a key; what is nearly zero is zero."""
+        """By so many presses of a key, to a number that is not long."""
         step = (self.high - self.low) / STEPS
-        value = self.value + steps * step
-        self.set(0.0 if abs(value) < 1e-9 * step else value)
+        self.set(step * round(self.value / step + steps, 6))
+        self.set(float(f"{self.value:.6g}"))
 
 
 def knobs_of(sim: Stepper) -> list[Knob]:

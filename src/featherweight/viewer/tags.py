@@ -22,7 +22,7 @@ class Tags:
         self._scene, self._body, self._actor, self._size, self._units = scene, body, actor, size, units
         self._names: list[Any] = []
         self._frames: list[Any] = []
-        self._one: list[Any] = []
+        self._one: Any = None
 
     def show_names(self, wanted: bool) -> None:
         """The name of each link, in the middle of what is drawn of it."""
@@ -44,16 +44,17 @@ class Tags:
 
     def show_frame(self, name: str) -> None:
         """Axes and name of one link or frame of the model, also of those that are fixed to another; `NONE` of none."""
-        for old in self._one:
-            old.remove()
-        self._one = []
+        if self._one is not None:
+            self._one.remove()  # and its name with it
+        self._one = None
         if name == NONE:
             return
         frame = self._actor.motion.model.frame(name)
         turn, place = np.array(frame.X.E, dtype=float).T, np.array(frame.X.r, dtype=float)  # frame to body
         node = f"{self._body(frame.body)}/frame"
         axes = self._axes(node, wxyz=np.roll(quaternions(turn), 1), position=self._units * place)
-        self._one = [axes, self._label(f"{node}/name", name, np.zeros(3))]
+        self._label(f"{node}/name", name, np.zeros(3))
+        self._one = axes
 
     def _label(self, node: str, text: str, place: np.ndarray) -> Any:
         place = self._units * place
