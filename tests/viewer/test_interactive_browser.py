@@ -28,12 +28,12 @@ PRESS = """(name) => { const found = [...document.querySelectorAll('button')].fi
 BY_VISER = "Unable to preventDefault inside passive event listener invocation."  # its own, when a mesh is dragged
 
 
-def puck() -> fw.Model:
+def puck(height: float = 0.4) -> fw.Model:
     """An orange box of 2 kg that floats without gravity."""
     builder = fw.Builder("puck", gravity=(0.0, 0.0, 0.0)).add_body(
         "puck", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(2.0, 0.1)
     )
-    builder.add_geometry("puck", "visual", "box", (0.4, 0.4, 0.4), color=(1.0, 0.5, 0.0, 1.0))
+    builder.add_geometry("puck", "visual", "box", (0.4, 0.4, height), color=(1.0, 0.5, 0.0, 1.0))
     return builder.build()
 
 
@@ -148,7 +148,7 @@ def test_curves_grow_beside_the_robot() -> None:
 
 
 def test_names_and_frames_are_shown_on_demand_and_dark_is_dark() -> None:
-    with fw.viewer.show(puck(), block=False, browser=False) as viewer, Page("about:blank", SIZE) as page:
+    with fw.viewer.show(puck(0.02), block=False, browser=False) as viewer, Page("about:blank", SIZE) as page:
         opened(viewer, page)
         tags = viewer.content._play.stages[0].tags
 
