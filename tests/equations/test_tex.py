@@ -19,12 +19,13 @@ sympy = pytest.importorskip("sympy")
 from featherweight import equations  # noqa: E402
 from featherweight.equations.latex_document import ENGINES, LINE, _ascii, tex, write_pdf  # noqa: E402
 
-COMMANDS = frozenset(  # of LaTeX, amsmath (allowdisplaybreaks, tfrac, text) and graphicx (resizebox)
+NAMES = (  # of LaTeX, amsmath (allowdisplaybreaks, tfrac, text) and graphicx (resizebox)
     "Bigl Bigr Gamma Sigma Theta acute allowdisplaybreaks backslash cdot cos ddot displaystyle documentclass dot else "
     "ensuremath fi frac hat ifdim lambda left linewidth mathrm newcommand omega parindent partial quad resizebox right "
     "sbox section setlength sim sin subsection subsubsection sqrt tau text textasciicircum textasciitilde "
-    "textbackslash textgreater textless tfrac times usebox usepackage wd".split()
+    "textbackslash textgreater textless tfrac times usebox usepackage wd"
 )
+COMMANDS = frozenset(NAMES.split())
 HOSTILE = r"\input{/etc/passwd} 100% #1 $x$ {a_b} ~^<&> ∮猫 \end{document} é̇"
 
 

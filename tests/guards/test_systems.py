@@ -15,18 +15,18 @@ import pytest
 from featherweight.compiler.native.target import Target
 
 SOURCE = Path(__file__).parents[2] / "src" / "featherweight"
-MODULES = frozenset(
-    "crypt curses fcntl grp nis posix pty pwd readline resource spwd syslog termios tty winreg msvcrt _winapi".split()
-)
-OF_OS = frozenset(
-    "chown fork forkpty getgid getloadavg getpgid geteuid getuid killpg mkfifo nice openpty posix_fadvise "
+NAMES = {
+    "modules": "crypt curses fcntl grp nis posix pty pwd readline resource spwd syslog termios tty winreg "
+    "msvcrt _winapi",
+    "os": "chown fork forkpty getgid getloadavg getpgid geteuid getuid killpg mkfifo nice openpty posix_fadvise "
     "posix_fallocate pread preadv pwrite pwritev register_at_fork sched_getaffinity sched_setaffinity sched_yield "
-    "sendfile setsid sysconf uname wait waitpid wait4 O_DIRECTORY O_NOFOLLOW O_CLOEXEC".split()
-)
-OF_SIGNAL = frozenset("SIGALRM SIGHUP SIGKILL SIGQUIT SIGUSR1 SIGUSR2 alarm pthread_sigmask setitimer sigwait".split())
-OF_MMAP = frozenset("MAP_ANONYMOUS MAP_PRIVATE MAP_SHARED PROT_EXEC PROT_READ PROT_WRITE".split())
+    "sendfile setsid sysconf uname wait waitpid wait4 O_DIRECTORY O_NOFOLLOW O_CLOEXEC",
+    "signal": "SIGALRM SIGHUP SIGKILL SIGQUIT SIGUSR1 SIGUSR2 alarm pthread_sigmask setitimer sigwait",
+    "mmap": "MAP_ANONYMOUS MAP_PRIVATE MAP_SHARED PROT_EXEC PROT_READ PROT_WRITE",
+}
+OF = {module: frozenset(names.split()) for module, names in NAMES.items()}
+MODULES = OF.pop("modules")
 GUARDS = ("sys.platform", "os.name", "hasattr(", "ImportError", "AttributeError")
-OF = {"os": OF_OS, "signal": OF_SIGNAL, "mmap": OF_MMAP}
 
 
 def unguarded(text: str) -> Iterator[str]:
@@ -42,9 +42,8 @@ def unguarded(text: str) -> Iterator[str]:
                 yield from (a.name for a in node.names if a.name.partition(".")[0] in MODULES)
             elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in MODULES:
                 yield str(node.module)
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                if node.attr in OF.get(node.value.id, ()):
-                    yield f"{node.value.id}.{node.attr}"
+            elif isinstance(node, ast.Attribute) and node.attr in OF.get(getattr(node.value, "id", ""), ()):
+                yield ast.unparse(node)
 
 
 def test_nothing_that_only_some_systems_have_is_used_without_a_guard() -> None:
@@ -59,7 +58,10 @@ def test_nothing_that_only_some_systems_have_is_used_without_a_guard() -> None:
         ("if sys.platform != 'win32':\n    import fcntl", []),
         ("def f():\n    from pwd import getpwnam", ["pwd"]),
         ("class A:\n    def f(self):\n        return os.getuid()", ["os.getuid"]),
-        ("def f():\n    try:\n        return os.sched_getaffinity(0)\n    except AttributeError:\n        return 1", []),
+        (
+            "def f():\n    try:\n        return os.sched_getaffinity(0)\n    except AttributeError:\n        return 1",
+            [],
+        ),
         ("signal.signal(signal.SIGALRM, f)", ["signal.SIGALRM"]),
         ("if hasattr(os, 'register_at_fork'):\n    os.register_at_fork(before=f)", []),
     ],
@@ -136,7 +138,7 @@ print("works", library._orc.cache_info().currsize)
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_the_package_works_in_a_process_without_what_posix_or_linux_has(system: str) -> None:
     """All modules are imported; code is loaded by LLVM's loader, as there; batches run on threads; runs are saved."""
-    gone = sorted(OF_OS) if system == "win32" else ["sched_getaffinity", "sched_setaffinity", "posix_fadvise"]
+    gone = sorted(OF["os"]) if system == "win32" else ["sched_getaffinity", "sched_setaffinity", "posix_fadvise"]
     code = ELSEWHERE.format(system=system, gone=gone)
     environment = {**os.environ, "FEATHERWEIGHT_CACHE": "off", "PYTHONPATH": str(SOURCE.parent)}
     command = [sys.executable, "-c", code]

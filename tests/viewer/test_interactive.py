@@ -11,10 +11,10 @@ import pytest
 import featherweight as fw
 
 pytest.importorskip("viser")
-from featherweight.viewer.camera import Smooth  # noqa: E402
-from featherweight.viewer.interactive import Interactive  # noqa: E402
-from featherweight.viewer.knobs import knobs_of  # noqa: E402
-from featherweight.viewer.reach import how_to_reach  # noqa: E402
+from featherweight.viewer.camera import Smooth
+from featherweight.viewer.interactive import Interactive
+from featherweight.viewer.knobs import knobs_of
+from featherweight.viewer.reach import how_to_reach
 
 
 def puck() -> fw.Model:
@@ -94,9 +94,9 @@ def test_a_light_link_of_a_heavy_robot_is_pulled_without_trembling() -> None:
     )  # fmt: skip
     model = builder.build()
     with paused(fw.Stepper(model, dt=1e-3)) as viewer:
-        place = fw.forward_kinematics(model, viewer.content.sim.q[0]).position[2] + [0.01, 0.0, 0.0]
+        place = fw.forward_kinematics(model, viewer.content.sim.q[0]).position[2] + np.array([0.01, 0.0, 0.0])
         drag(viewer.content, 2, "start", place, place)
-        drag(viewer.content, 2, "update", place, place + [0.3, 0.0, 0.2])
+        drag(viewer.content, 2, "update", place, place + np.array([0.3, 0.0, 0.2]))
         speeds = []
         for _ in range(40):
             viewer.content.step(50)

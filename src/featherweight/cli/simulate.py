@@ -73,7 +73,9 @@ def simulate(
     ] = None,
     report_to: Annotated[Path | None, typer.Option("--report", help="write a page about it, HTML, there")] = None,
     show: Annotated[bool, typer.Option("--show", help="open the viewer on it")] = False,
-    live: Annotated[bool, typer.Option("--live", help="play with it in the browser: pull, steer, pause, reset")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="play with it in the browser: pull, steer, pause, reset")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""

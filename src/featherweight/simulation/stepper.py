@@ -12,7 +12,7 @@ from featherweight.compiler.runtime.arguments import as_array
 from featherweight.compiler.runtime.loop import Call, InPlace, Loop
 from featherweight.compiler.runtime.singles import Singles
 from featherweight.constraints import Constraint
-from featherweight.contact import ContactModel, Surface
+from featherweight.contact import ContactModel
 from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.forces import ForceElement
@@ -153,18 +153,6 @@ class Stepper(LiveViews):
         """Steps in place, with the same forces in each."""
         held = [np.broadcast_to(own, (len(own), MOST_STEPS, own.shape[2])) for own in given]
         return InPlace(self._loop, Call(carry, held, constants, carry, list(records), 1, 1, record="last"), singles)
-
-    @property
-    def control(self) -> Compiled | Control | None:
-        """The controller, if it has one."""
-        control: Compiled | Control | None = self._arguments["control"]
-        return control
-
-    @property
-    def ground(self) -> tuple[Surface, ...]:
-        """The surfaces that may be touched."""
-        contact = self._options.contact
-        return () if contact is None else tuple(contact.surfaces)
 
     def _with_wrenches(self) -> np.ndarray:
         if self._wrenches is None:

@@ -1,4 +1,4 @@
-"""The camera: where it stands at first, for the window that each browser has. Once a user has moved it, it is theirs."""
+"""The camera: where it stands at first, for the window that each browser has. Once a user moves it, it is theirs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulation to play with: it runs as fast as the clock, is pulled with the mouse, steered, paused, stepped, reset."""
+"""A simulation to play with: it keeps to the clock, is pulled with the mouse, steered, paused, stepped, reset."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -131,9 +132,9 @@ class KnobPanel:
             else:
                 self._text = gui.add_text("J L choose, I K turn", self._knobs[0].name, disabled=True)
                 for key, by in (("J", -1), ("L", 1)):
-                    on_key(gui, key, f"choose {'previous' if by < 0 else 'next'}", lambda by=by: self._choose(by))
+                    on_key(gui, key, f"choose {'previous' if by < 0 else 'next'}", partial(self._choose, by))
                 for key, by in (("K", -1), ("I", 1)):
-                    on_key(gui, key, "less" if by < 0 else "more", lambda by=by: self._turn(self._chosen, by))
+                    on_key(gui, key, "less" if by < 0 else "more", partial(self._turn_chosen, by))
 
     def _slider(self, gui: Any, knob: Knob) -> Any:
         name = knob.name if not knob.keys else f"{knob.name} {knob.keys[0]} {knob.keys[1]}"
@@ -151,7 +152,7 @@ class KnobPanel:
     def _own_keys(self, gui: Any) -> None:
         for k, knob in enumerate(self._knobs):
             for key, by in zip(knob.keys, (-1, 1), strict=False):
-                on_key(gui, key, f"{knob.name}: {'less' if by < 0 else 'more'}", lambda k=k, by=by: self._turn(k, by))
+                on_key(gui, key, f"{knob.name}: {'less' if by < 0 else 'more'}", partial(self._turn, k, by))
         if not any(STOP in knob.keys for knob in self._knobs):
             on_key(gui, STOP, "all to zero", self._zero)
             gui.add_markdown(f"Keys: as named, and {STOP} for all to zero. Click beside the robot first.")
@@ -160,6 +161,9 @@ class KnobPanel:
         with self._lock:
             self._knobs[k].turn(steps)
             self._sliders[k].value = self._knobs[k].value
+
+    def _turn_chosen(self, steps: int) -> None:
+        self._turn(self._chosen, steps)
 
     def _choose(self, by: int) -> None:
         self._chosen = (self._chosen + by) % len(self._knobs)

@@ -17,7 +17,7 @@ NOW = "#888888"
 WIDTH, HEIGHT = 300, 170  # pixels
 OFF = "none"
 PADDING = (10, 14, 0, 0)  # pixels: top, right, bottom, left
-AXES = ({}, {"size": 52})  # pixels for the numbers at the left
+AXES: tuple[dict[str, int], ...] = ({}, {"size": 52})  # pixels for the numbers at the left
 Source = Callable[[], Sequence[tuple[str, Trajectory]]]
 
 
@@ -63,8 +63,15 @@ class _UPlot:
         self.choice = gui.add_dropdown("plot", options=(*NAMES, OFF), initial_value=name)
         empty = np.zeros(1)
         self._plot = gui.add_uplot(
-            (empty, empty), ({}, {"label": " "}), scales=_scales(empty, ()), height=HEIGHT, axes=AXES, padding=PADDING, visible=False,
-            legend={"live": False}, cursor={"show": False},
+            (empty, empty),
+            ({}, {"label": " "}),
+            scales=_scales(empty, ()),
+            height=HEIGHT,
+            axes=AXES,
+            padding=PADDING,
+            visible=False,
+            legend={"live": False},
+            cursor={"show": False},
         )
         self._title, self._chosen, self._curves = "", [], []  # type: ignore[var-annotated]
         self._drawn: Any = None

@@ -13,7 +13,7 @@ def how_to_reach(url: str, environment: Mapping[str, str] | None = None, noteboo
     """A sentence for those whose browser is elsewhere; empty where it is on this machine, as far as can be seen."""
     seen = os.environ if environment is None else environment
     port = urlsplit(url).port
-    if "VSCODE_IPC_HOOK_CLI" in seen or seen.get("TERM_PROGRAM") == "vscode" and "SSH_CONNECTION" in seen:
+    if "VSCODE_IPC_HOOK_CLI" in seen or (seen.get("TERM_PROGRAM") == "vscode" and "SSH_CONNECTION" in seen):
         return f"VS Code forwards port {port} itself: click the address, or see its tab PORTS."
     ssh = seen.get("SSH_CONNECTION", "").split()
     if len(ssh) == 4:

@@ -29,9 +29,8 @@ class Replay:
         self._server, self._t, self._playing = server, 0.0, True
         self._lock, self._closed = threading.RLock(), threading.Event()
         self._controls(server.gui)
-        runs = [
-            (label, good_part(one)[0].lane(0)) for label, one in zip([*labels, *[""] * len(trajectories)], trajectories)
-        ]
+        names = [*labels, *[""] * len(trajectories)][: len(trajectories)]
+        runs = [(name, good_part(one)[0].lane(0)) for name, one in zip(names, trajectories, strict=True)]
         self._plots = Plots(server, lambda: runs, FIRST_PLOTS, now=True, shown=False)
         self._thread = threading.Thread(target=self._run, daemon=True, name="featherweight replay")
         self._thread.start()

@@ -58,9 +58,7 @@ class Tags:
 
     def _label(self, node: str, text: str, place: np.ndarray) -> Any:
         place = self._units * place
-        return self._scene.add_label(
-            node, text, position=place, font_screen_scale=WRITING, anchor="bottom-center"
-        )
+        return self._scene.add_label(node, text, position=place, font_screen_scale=WRITING, anchor="bottom-center")
 
     def _axes(self, node: str, **pose: Any) -> Any:
         unit = self._units * self._size
