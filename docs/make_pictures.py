@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -65,23 +67,47 @@ def robots() -> None:
 
 
 def viewer(run: fw.Trajectory, other: fw.Trajectory) -> None:
-    """The page as Chromium shows it."""
+    """The pages of the viewer as Chromium shows them: two runs with curves, a trot that is pulled, a robot's frames."""
+    with fw.viewer.show([run, other], labels=["impulses", "springs"], block=False, browser=False) as shown:
+        shown.content._pause(True)
+        shown.content._plots.show(True)
+        shown.content.step(0.3)
+        page_picture(shown, "viewer.png")
+    with fw.viewer.show(fw.scenes.trot(), block=False, browser=False) as shown:
+        page_picture(shown, "viewer-live.png", pulled)
+    with fw.viewer.show(fw.robots.humanoid(), block=False, browser=False) as shown:
+        stage = shown.content._play.stages[0]
+        stage.tags.show_frames(True)
+        stage.tags.show_frame("left_hand")
+        page_picture(shown, "viewer-frames.png")
+
+
+def page_picture(shown: fw.viewer.Viewer, name: str, prepare: Callable[[Any], None] | None = None) -> None:
+    """A page of the viewer, after something was done to it."""
     from PIL import Image
 
     from viewer.chromium import Page
 
-    with fw.viewer.show([run, other], labels=["impulses", "springs"], block=False, browser=False) as shown:
-        shown.content._pause(True)
-        shown.content.play.show(0.3)
-        shown.content._slider.value = 0.3
-        with Page(shown.url, (1100, 780)) as page:
-            page.until("document.querySelector('[role=slider]') != null", 60)
-            page.value("[...document.querySelectorAll('.mantine-Notification-closeButton')].map(b => b.click())")
-            time.sleep(8)
-            page.picture(PICTURES / "viewer.png")
-    with Image.open(PICTURES / "viewer.png") as picture:
+    with Page(shown.url, (1180, 780)) as page:
+        page.until("document.querySelector('[role=slider]') != null", 60)
+        page.value("[...document.querySelectorAll('.mantine-Notification-closeButton')].map(b => b.click())")
+        time.sleep(8)
+        if prepare is not None:
+            prepare(page)
+        page.picture(PICTURES / name)
+    with Image.open(PICTURES / name) as picture:
         small = picture.convert("RGB").quantize(200)
-    small.save(PICTURES / "viewer.png", optimize=True)
+    small.save(PICTURES / name, optimize=True)
+
+
+def pulled(page: Any) -> None:
+    """The mouse pulls at the trunk."""
+    x, y = 590, 220
+    for kind, k in (("mouseMoved", 0), ("mousePressed", 0), *(("mouseMoved", k) for k in range(1, 11))):
+        held = int(kind == "mousePressed" or k > 0)
+        page.call("Input.dispatchMouseEvent", type=kind, x=x - 4 * k, y=y - 9 * k, button="left", buttons=held)
+        time.sleep(0.2)
+    time.sleep(1.0)
 
 
 def real_robots() -> None:
