@@ -63,6 +63,19 @@ def test_closed_forms(pair):
         assert np.abs(gap.min(axis=1) - expected).max() < 1e-12
 
 
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair != ("box", "box")], ids="-".join)
+def test_the_gap_grows_along_the_normal(pair):
+    """Of shapes that are apart: the normal is the gradient of the distance."""
+    a, b = (SHAPES[kind] for kind in pair)
+    Ra, pa, Rb, pb = placements(8)
+    gap, normal, _ = touched(a, b, Ra, pa, Rb, pb)
+    n = normal[np.arange(N), gap.argmin(axis=1)]
+    apart, step = gap.min(axis=1) > 0.01, 1e-4
+    moved = [touched(a, b, Ra, pa + s * step * n, Rb, pb)[0].min(axis=1) for s in (1, -1)]
+    rate = ((moved[0] - moved[1]) / (2 * step))[apart]
+    assert np.quantile(np.abs(rate - 1), 0.98) < (1e-3 if pair in BY_SUPPORT else 1e-9)
+
+
 def test_a_capsule_and_a_box():
     a, b = SHAPES["capsule"], SHAPES["box"]
     for where in (placements(1), nearly_touching(a, b, placements(2))):

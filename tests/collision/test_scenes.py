@@ -127,7 +127,13 @@ def test_a_capsule_lies_on_a_box_and_hangs_over_its_edge():
 
 
 @pytest.mark.parametrize("other", [Cylinder(0.3, 0.6), Capsule(0.3, 0.6)], ids=["cylinder", "capsule"])
-def test_round_things_side_by_side_touch_along_a_line(other):
-    gaps, _, points = found(Cylinder(0.3, 0.6), other, (0.599, 0, 0.1))
-    assert gaps == pytest.approx([-1e-3] * 2, abs=1e-12)
+@pytest.mark.parametrize("twist", [0.0, 1e-5, -1e-5])
+@pytest.mark.parametrize("around", [0.0, 0.8, np.pi / 2, 3.0])
+def test_round_things_side_by_side_touch_along_a_line(other, twist, around):
+    c, s = np.cos(twist), np.sin(twist)
+    turn = about_z(around)
+    crossed = turn @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]])  # about the normal
+    gaps, _, points = found(Cylinder(0.3, 0.6), other, turn @ [0.599, 0, 0.1], Ra=crossed, Rb=turn)
+    assert gaps == pytest.approx([-1e-3] * 2, abs=1e-9)
+    points = (points @ turn)[np.argsort(points[:, 2])]
     assert points == pytest.approx(np.array([[0.2995, 0, -0.2], [0.2995, 0, 0.3]]), abs=2e-5)
