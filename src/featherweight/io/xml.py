@@ -98,6 +98,8 @@ def as_utf8(data: bytes) -> bytes:
         return data
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
+    elif b"\0" in data[:2]:  # without a mark: XML begins with a character of ASCII, so the zero tells the order
+        encoding = "utf-16-be" if data[:1] == b"\0" else "utf-16-le"
     if encoding in (None, "UTF-8"):
         return data
     text = data.decode(encoding, "replace").removeprefix("\ufeff")
