@@ -81,6 +81,8 @@ def simulate(
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
     robot = model_named(model, base, policy, root, feet)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
+        if live and (output is not None or report_to is not None or show or as_json):
+            raise ValueError('--live: nothing is written; "Save run" on the page keeps it. Leave the other out')
         can_be_written("--output", output, (*RUN, *TABLES))
         can_be_written("--report", report_to, PAGE)
         touching = _contact(contact, friction, robot)
