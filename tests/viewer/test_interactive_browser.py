@@ -178,7 +178,7 @@ def test_names_and_frames_are_shown_on_demand_and_dark_is_dark() -> None:
             (lambda: tags.show_frame("puck"), lambda: tags.show_frame("none")),
         ):
             show()
-            until(lambda: axis() > 50)
+            until(lambda: axis() > 12)
             hide()
             until(lambda: axis() == 0)
         page.value("[...document.querySelectorAll('*')].find(e => e.firstChild?.data == 'show').click()")

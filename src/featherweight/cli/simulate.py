@@ -81,6 +81,7 @@ def simulate(
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
     robot = model_named(model, base, policy, root, feet)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
+        _alone(live, output, report_to, show, as_json)
         can_be_written("--output", output, (*RUN, *TABLES))
         can_be_written("--report", report_to, PAGE)
         touching = _contact(contact, friction, robot)
@@ -168,6 +169,11 @@ def _run(robot: Model, q: np.ndarray, **options: Any) -> Timed:
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         err.print(f"[yellow]{escape(text)}[/]", soft_wrap=True)
     return result
+
+
+def _alone(live: bool, *others: object) -> None:
+    if live and any(others):
+        raise ValueError('--live: nothing is written; "Save run" on the page keeps it. Leave the other out')
 
 
 def _play(robot: Model, q: np.ndarray, **options: Any) -> None:

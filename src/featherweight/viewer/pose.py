@@ -64,7 +64,7 @@ class PoseSliders:
         simulate: Callable[[np.ndarray, bool], None] | None = None,
     ) -> None:
         self._model = model
-        self.q = np.array(model.neutral() if q is None else q, dtype=float)
+        self.q = within_limits(model) if q is None else np.array(q, dtype=float)
         self._play = Play(server, [still_life(model, self.q)])
         low, high = bounds(self._play.motions[0], shapes_of(model))
         if simulate is not None:
@@ -82,6 +82,15 @@ class PoseSliders:
     def _set(self, place: int, value: float) -> None:
         self.q[place] = value
         self._play.replace(frames_of(self._model, np.zeros(1), self.q[None]))
+
+
+def within_limits(model: Model) -> np.ndarray:
+    """The neutral configuration, with joints that cannot be there at the limit that is nearest."""
+    q = model.neutral()
+    for joint in model.independent_joints:
+        if joint.kind.nq == 1:
+            q[joint.q] = np.clip(q[joint.q], joint.limits.lower, joint.limits.upper)
+    return q
 
 
 def still_life(model: Model, q: np.ndarray, ground: tuple[Surface, ...] = ()) -> Trajectory:
