@@ -1,10 +1,14 @@
 """Derivatives of a step by the implicit function theorem, on the sides of the laws that were taken.
 
-With K = ∂balance/∂a, the mass matrix, b and l short for balance and laws, and J the rows of the constraints, ∂b/∂λ is
--Jᵀ / h and ∂w/∂a is h J. So with Z = K⁻¹ Jᵀ, the Delassus matrix G = J Z and S = l_λ + l_w G
+The unknowns are the velocity v⁺ = c + h a that impulses leave, c = coasting(x), and the impulses λ. With K =
+∂balance/∂a, the mass matrix, b and l short for balance and laws, and J the rows of the constraints, ∂b/∂λ is -Jᵀ / h
+and ∂w/∂v⁺ is J. So
 
-    δw = w_x δx + J δv⁺,    S δλ = -l_w (w_x - h Zᵀ b_x) δx - l_x δx,
-    δa = -K⁻¹ b_x δx + Z δλ / h.
+    K δv⁺ - Jᵀ δλ = h r δx,    r = K c_x / h - b_x,    l_w (w_x δx + J δv⁺) + l_λ δλ + l_x δx = 0,
+
+and with Z = K⁻¹ Jᵀ, the Delassus matrix G = J Z, S = l_λ + l_w G, X = Z S⁻¹ and P = X l_w
+
+    δv⁺ = (h K⁻¹ - h P Zᵀ) r δx - P w_x δx - X l_x δx.
 
 S is G where contacts stick; a row of the unit matrix where one is open; and not symmetric where one slides.
 """
@@ -18,15 +22,18 @@ from featherweight import algorithms
 from featherweight.algorithms.elimination import LU, eliminated
 from featherweight.algorithms.factorization import LTDL
 from featherweight.algorithms.linear import is_zero
+from featherweight.algorithms.products import multiplied
 from featherweight.cached import cached_property
 from featherweight.differentiation import Tangents
 from featherweight.functions.configuration import Input, velocities, weights_of_numbers
 from featherweight.simulation.step_program import (
     ACCELERATION,
+    AFTER,
     ANSWERS,
     ENDS,
     ERRORS,
     IMPULSES,
+    ON_BODIES,
     Q_END,
     V_END,
     Evaluation,
@@ -79,17 +86,23 @@ class ImplicitStep:
         if program.moves_first:
             (free,) = at.run("free")
             at.values |= {Q_END: free[: program.model.nq], V_END: free[program.model.nq :]}
-        coasting, (self.per_h,) = at.run("coasting", "per_h")
-        at.values[ACCELERATION] = [(v - c) * self.per_h for v, c in zip(velocity, coasting, strict=True)]
-        at.values |= {IMPULSES: [0.0] * self.m, ENDS: [0.0] * self.m}
+        self.coasting, (self.per_h,) = at.run("coasting", "per_h")
+        self.h = 1.0 / self.per_h
+        at.values |= {IMPULSES: [0.0] * self.m, ENDS: [0.0] * self.m, ON_BODIES: [0.0] * (6 * program.model.nb + 6)}
         if program.holds_joints:
             at.values[ENDS] = list(found)  # how large the impulses were plays no part
         elif self.m:
             at.values[IMPULSES] = list(found)
+        self._move(velocity)
         if program.yielding:
             at.values[ANSWERS] = [y for row in program.yielding for y in self.Z[row]]
         if self.m:
             self._correct()
+
+    def _move(self, velocity: Sequence[Any]) -> None:
+        """Let this be v⁺."""
+        each = zip(velocity, self.coasting, strict=True)
+        self.at.values |= {AFTER: list(velocity), ACCELERATION: [(v - c) * self.per_h for v, c in each]}
 
     def _correct(self) -> None:
         """One Newton step on the equations: derivatives are those of the solution, not of what a solver leaves."""
@@ -97,44 +110,67 @@ class ImplicitStep:
         (values[ERRORS],) = self.at.run("errors")
         (left,) = self.at.run("laws")
         change = self.S.solve([-x for x in left])
-        values[IMPULSES] = [x + dx for x, dx in zip(values[IMPULSES], change, strict=True)]
-        per_h = [x * self.per_h for x in change]
-        for column, x in zip(self.Z, per_h, strict=True):
-            values[ACCELERATION] = [_plus(a, z * x) for a, z in zip(values[ACCELERATION], column, strict=True)]
-        (values[ERRORS],) = self.at.run("errors")
+        self.mark()
+        values[IMPULSES] = _sum(values[IMPULSES], change)
+        velocity = values[AFTER]
+        for column, x in zip(self.Z, change, strict=True):
+            velocity = _sum(velocity, [z * x for z in column])
+        self._move(velocity)
+        for row, x in zip(self.G, change, strict=True):  # which is symmetric
+            values[ERRORS] = _sum(values[ERRORS], [g * x for g in row])
         for name in ("laws", "S"):  # which depend on them
             self.__dict__.pop(name)
 
     @cached_property
+    def K(self) -> Rows:
+        """The mass matrix that answers impulses."""
+        (flat,) = self.at.run("mass")
+        entries, n = iter(flat), self.n
+        lower = [[next(entries) for _ in range(i + 1)] for i in range(n)]
+        return [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+
+    @cached_property
     def factors(self) -> LTDL:
         """Of K."""
-        (flat,) = self.at.run("mass")
-        entries = iter(flat)
-        K = [[next(entries) for _ in range(i + 1)] for i in range(self.n)]
-        return algorithms.factorize(
-            [[K[max(i, j)][min(i, j)] for j in range(self.n)] for i in range(self.n)], self.mark
-        )
+        return algorithms.factorize(self.K, self.mark)
+
+    @cached_property
+    def pushes(self) -> SparseRows:
+        """J / h: what a unit impulse of each row pushes."""
+        (found,) = self.at.pushed(["balance"], {IMPULSES: [{k: -1.0} for k in range(self.m)]})
+        return [{d: row[k] for d, row in enumerate(found) if k in row} for k in range(self.m)]
 
     @cached_property
     def J(self) -> SparseRows:
-        """What a unit impulse of each row pushes: ∂balance/∂λ is -Jᵀ / h."""
-        (found,) = self.at.pushed(["balance"], {IMPULSES: [{k: -1.0} for k in range(self.m)]})
-        h = 1.0 / self.per_h
-        return [{d: row[k] * h for d, row in enumerate(found) if k in row} for k in range(self.m)]
+        """The velocity of each row is J v."""
+        h = self.h
+        return [{d: x * h for d, x in row.items()} for row in self.pushes]
 
     @cached_property
     def inverse(self) -> Rows:
-        """K⁻¹."""
-        return self.factors.inverse(self.mark)
+        """h K⁻¹."""
+        return self.factors.scaled(self.h).inverse(self.mark)
 
     @cached_property
     def Z(self) -> Rows:
         """K⁻¹ Jᵀ, by columns."""
-        Z = []
-        for row in self.J:
+        by_rows = [{k: row[d] for k, row in enumerate(self.pushes) if d in row} for d in range(self.n)]
+        found = multiplied(self.inverse_rows, by_rows, self.mark)
+        return [[row.get(k, 0.0) for row in found] for k in range(self.m)]
+
+    @property
+    def inverse_rows(self) -> SparseRows:
+        return [{j: x for j, x in enumerate(row) if not is_zero(x)} for row in self.inverse]
+
+    @cached_property
+    def G(self) -> Rows:
+        """The Delassus matrix J K⁻¹ Jᵀ."""
+        G: Rows = [[0.0] * self.m for _ in range(self.m)]
+        for i, row in enumerate(self.J):
             self.mark()
-            Z.append([_dot(row, own) for own in self.inverse])
-        return Z
+            for j in range(i + 1):
+                G[i][j] = G[j][i] = _dot(row, self.Z[j])
+        return G
 
     @cached_property
     def laws(self) -> tuple[SparseRows, SparseRows]:
@@ -148,113 +184,120 @@ class ImplicitStep:
     def S(self) -> LU:
         """The factors of l_λ + l_w G."""
         m, (of_w, of_impulses) = self.m, self.laws
-        G: Rows = [[0.0] * m for _ in range(m)]
-        for i, row in enumerate(self.J):
-            self.mark()
-            for j in range(i + 1):
-                G[i][j] = G[j][i] = _dot(row, self.Z[j])
         S: Rows = []
         for own, gains in zip(of_impulses, of_w, strict=True):
             self.mark()
             S.append([own.get(k, 0.0) for k in range(m)])
             for k, gain in gains.items():
-                S[-1] = [_plus(s, gain * g) for s, g in zip(S[-1], G[k], strict=True)]
+                S[-1] = _sum(S[-1], [gain * g for g in self.G[k]])
         return eliminated(S, self.mark)
 
     # ---- forwards
 
-    def accelerations(self, tangents: Mapping[str, Sequence[Tangents]]) -> SparseRows:
-        """Tangents of a from those of what the step depends on."""
-        (b,) = self.at.pushed(["balance"], dict(tangents))
-        if not self.m:
-            return self._times([{j: -x for j, x in enumerate(row)} for row in self.inverse], b)
-        w, l = self.at.pushed(["errors", "laws"], dict(tangents))
-        inner = [*b, *w, *l]
-        return self._times([{k: x for k, x in enumerate(row) if inner[k]} for row in self._gains()], inner)
-
-    def _gains(self) -> Rows:
-        """What δa is of b_x, w_x and l_x: -K⁻¹ + P Zᵀ, -P / h and -X / h, with X = Z S⁻¹ and P = X l_w."""
-        n, m, of_w = self.n, self.m, self.laws[0]
-        gains: Rows = []
+    def balance(
+        self, tangents: Mapping[str, Sequence[Tangents]], dq: Sequence[Tangents], dv: Sequence[Tangents]
+    ) -> SparseRows:
+        """-b_x: tangents of the forces that act, less what the equation of motion needs along δq and δv."""
+        n, (of_q, of_v) = self.n, self.at.run("of q", "of v")
+        on_bodies, on_joints = self.at.pushed(["on bodies", "on joints"], dict(tangents))
+        (of_bodies,) = self.at.pushed(["of bodies"], {ON_BODIES: on_bodies})
+        found = []
         for i in range(n):
             self.mark()
-            X = self.S.solve_transposed([column[i] for column in self.Z])
-            P: list[Any] = [0.0] * m
-            for x, row in zip(X, of_w, strict=True):
+            total = dict(on_joints[i])
+            for d, x in of_bodies[i].items():
+                total[d] = _plus(total.get(d, 0.0), x)
+            for row, moved in ((of_q[i * n : i * n + n], dq), (of_v[i * n : i * n + n], dv)):
+                for gain, own in zip(row, moved, strict=True):
+                    for d, x in own.items() if not is_zero(gain) else ():
+                        total[d] = total.get(d, 0.0) - gain * x
+            found.append(total)
+        return found
+
+    def velocities(
+        self, tangents: Mapping[str, Sequence[Tangents]], dq: Sequence[Tangents], dv: Sequence[Tangents]
+    ) -> SparseRows:
+        """Tangents of v⁺ from those of what the step depends on."""
+        r = self.balance(tangents, dq, dv)
+        (coasting,) = self.at.pushed(["coasting"], dict(tangents))
+        if not self.m:
+            return multiplied(self.inverse_rows, r, self.mark, coasting)
+        per_h = [{j: x * self.per_h for j, x in enumerate(row) if not is_zero(x)} for row in self.K]
+        r = multiplied(per_h, coasting, self.mark, r)
+        w, l = self.at.pushed(["errors", "laws"], dict(tangents))
+        inner = [*r, *w, *l]
+        return multiplied([{k: x for k, x in row.items() if inner[k]} for row in self._gains()], inner, self.mark)
+
+    def _gains(self) -> SparseRows:
+        """What δv⁺ is of r, w_x and l_x: h K⁻¹ - h P Zᵀ, -P and -X, with X = Z S⁻¹ and P = X l_w."""
+        n, m, of_w = self.n, self.m, self.laws[0]
+        X: Rows = []
+        P: SparseRows = []
+        for i in range(n):
+            self.mark()
+            X.append(self.S.solve_transposed([-column[i] for column in self.Z]))
+            own: dict[int, Any] = {}
+            for x, row in zip(X[-1], of_w, strict=True):
                 for k, gain in row.items():
-                    P[k] = _plus(P[k], x * gain)
-            C = [-x for x in self.inverse[i]]
-            for p, column in zip(P, self.Z, strict=True):
-                C = [_plus(c, p * z) for c, z in zip(C, column, strict=True)]
-            gains.append([*C, *(-(p * self.per_h) for p in P), *(-(x * self.per_h) for x in X)])
-        return gains
+                    own[k] = _plus(own.get(k, 0.0), x * gain)
+            P.append(own)
+        self.mark()
+        columns = [{j: z * self.h for j, z in enumerate(column) if not is_zero(z)} for column in self.Z]
+        C = multiplied(P, columns, self.mark, self.inverse_rows)
+        each = zip(C, P, X, strict=True)
+        return [{**c, **{n + k: x for k, x in p.items()}, **{n + m + k: y for k, y in enumerate(x)}} for c, p, x in each]
 
     def end_tangents(self, along: Mapping[str, Sequence[Tangents]]) -> SparseRows:
         """Tangents of the state after the step, along its 2 nv directions, from those of what it depends on, along
         theirs."""
         model, own = self.program.model, dict(along)
-        nq, q_name, v_name = model.nq, "q", "v"
-        chart = Input("q", (nq,), (self.n,), model)
+        nq, n, q_name = model.nq, self.n, "q"
+        chart = Input("q", (nq,), (n,), model)
         delta: Sequence[Tangents] = own["q"]
+        dv: Sequence[Tangents] = own["v"]
         own["q"] = chart.tangents(self.at.values["q"], delta)
         if self.program.moves_first:
             (free,) = self.at.pushed(["free"], own)
             if not self.m:
                 return [dict(row) for row in (*velocities(model, self.after[0], free[:nq]), *free[nq:])]
             own |= {Q_END: free[:nq], V_END: free[nq:]}
-            q_name, v_name = Q_END, V_END
+            q_name, dv = Q_END, [{}] * n
             delta = velocities(model, self.at.values[Q_END], free[:nq])
-        a = self.accelerations(own)
+        moved = self.velocities(own, delta, dv)
 
-        # joint by joint: how the end depends on (δq, v, a), and that times their tangents
-        n, seeds = self.n, [{k: 1.0} for k in range(3 * self.n)]
-        q = self.at.values[q_name]
-        local: dict[str, Sequence[Tangents]] = {q_name: chart.tangents(q, seeds[:n]), v_name: seeds[n : 2 * n]}
-        local[ACCELERATION] = seeds[2 * n :]
+        # joint by joint: how the end depends on (δq, v⁺), and that times their tangents
+        seeds: list[Tangents] = [{k: 1.0} for k in range(2 * n)]
+        local = {q_name: chart.tangents(self.at.values[q_name], seeds[:n]), AFTER: seeds[n:]}
         (end,) = self.at.pushed(["end"], local)
-        inner = [*delta, *own[v_name], *a]
-        return self._times([*velocities(model, self.after[0], end[:nq]), *end[nq:]], inner)
+        rows = [*velocities(model, self.after[0], end[:nq]), *end[nq:]]
+        return multiplied(rows, [*delta, *moved], self.mark)
 
     # ---- backwards
 
     def pulled(self, of_q: Sequence[Any], of_v: Sequence[Any], wanted: Sequence[str]) -> Named:
         """Cotangents of what the step depends on, from weights on the state after it along its directions.
 
-        With ā those of a, the transposed system is Sᵀ z = J K⁻¹ ā / h and y = K⁻¹ ā - h Z l_wᵀ z; then balance, errors
-        and laws hand on -y, -l_wᵀ z and -z.
+        With u those of v⁺, the transposed system is Sᵀ z = Zᵀ u and y = h K⁻¹ (u - Jᵀ l_wᵀ z); then balance, errors and
+        laws hand on -y, -l_wᵀ z and -z, and coasting u - Jᵀ l_wᵀ z.
         """
         model = self.program.model
         weights = [*weights_of_numbers(model, self.after[0], of_q), *of_v]
         if self.program.moves_first:
             return self.at.pulled(["free"], [weights], wanted)
-        direct = self.at.pulled(["end"], [weights], [*wanted, ACCELERATION])
-        y = self.factors.solve(direct.pop(ACCELERATION))
-        names, given = ["balance"], [[-x for x in y]]
+        direct = self.at.pulled(["end"], [weights], [*wanted, AFTER])
+        u, names, given = direct.pop(AFTER), ["balance", "coasting"], []
         if self.m:
-            z = self.S.solve_transposed([_dot(row, y) * self.per_h for row in self.J])
+            z = self.S.solve_transposed([_dot(dict(enumerate(column)), u) for column in self.Z])
             on_w: list[Any] = [0.0] * self.m
             for x, row in zip(z, self.laws[0], strict=True):
                 for k, gain in row.items():
                     on_w[k] = _plus(on_w[k], x * gain)
-            h = 1.0 / self.per_h
-            for column, x in zip(self.Z, on_w, strict=True):
-                y = [_plus(y_k, -(c * x * h)) for y_k, c in zip(y, column, strict=True)]
-            names = ["balance", "errors", "laws"]
-            given = [[-x for x in own] for own in (y, on_w, z)]
-        found = self.at.pulled(names, given, wanted)
-        return {name: [_plus(x, d) for x, d in zip(found[name], direct[name], strict=True)] for name in found}
-
-    def _times(self, rows: Sequence[Tangents], inner: Sequence[Tangents]) -> SparseRows:
-        """A product of sparse matrices."""
-        found = []
-        for row in rows:
-            self.mark()
-            total: dict[int, Any] = {}
-            for k, gain in row.items():
-                for d, x in inner[k].items():
-                    total[d] = _plus(total.get(d, 0.0), gain * x)
-            found.append(total)
-        return found
+            for row, x in zip(self.J, on_w, strict=True):
+                u = [_plus(u_k, -(row[k] * x)) if k in row else u_k for k, u_k in enumerate(u)]
+            names, given = [*names, "errors", "laws"], [[-x for x in own] for own in (on_w, z)]
+        y = self.factors.solve(u)
+        found = self.at.pulled(names, [[-(x * self.h) for x in y], u, *given], wanted)
+        return {name: _sum(found[name], direct[name]) for name in found}
 
 
 def _dot(row: Mapping[int, Any], x: Sequence[Any]) -> Any:
@@ -262,6 +305,10 @@ def _dot(row: Mapping[int, Any], x: Sequence[Any]) -> Any:
     for k, entry in row.items():
         total = _plus(total, entry * x[k])
     return total
+
+
+def _sum(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
+    return [_plus(a, b) for a, b in zip(x, y, strict=True)]
 
 
 def _plus(x: Any, y: Any) -> Any:

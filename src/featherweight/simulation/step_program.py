@@ -4,8 +4,8 @@ How the impulses λ were found does not matter: with the acceleration a they sol
 
     balance(x, a, λ) = 0    the equation of motion,    laws(x, w, λ) = 0    one equation for each row of a constraint,
 
-in which each law has the side that was taken; w = errors(x, a) is the velocity of each row less the wanted one. x is
-all that a step depends on. From there derivatives follow by the implicit function theorem (`implicit.py`).
+in which each law has the side that was taken; w = errors(x, v⁺) is the velocity of each row less the wanted one, and
+v⁺ = coasting(x) + h a the velocity that impulses leave. x is all that a step depends on. From there derivatives follow by the implicit function theorem (`implicit.py`).
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from math import prod
 from typing import Any
 
 from featherweight import algorithms
+from featherweight.algorithms.inverse_dynamics_derivatives import force_derivatives
+from featherweight.algorithms.root_frame import RootFrame
 from featherweight.cached import cached_property
 from featherweight.compiler import Argument, Graph, Node
 from featherweight.constraints import Block, Push, Situation
@@ -26,17 +28,18 @@ from featherweight.constraints.solve.solve import prescribed_joints
 from featherweight.constraints.solve.solver import rate
 from featherweight.differentiation import Program, Tangents, pulled_back, pushed_forward, replayed
 from featherweight.model import Model, Tree
+from featherweight.dynamics.evaluate import flat
 from featherweight.scalar import where
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.pipeline import blocks_at, started
 from featherweight.simulation.step import carry_of, constants_of, one_step, setting
-from featherweight.spatial import Motion
+from featherweight.spatial import Force, Motion, Vector
 
 # unknowns of the equations and what they are given: inputs of the trace beside those of a step
 ACCELERATION, IMPULSES, ERRORS, ENDS, ANSWERS = "acceleration", "impulses", "errors", "ends", "answers"
-Q_END, V_END = "q at the end", "v at the end"
+AFTER, Q_END, V_END, ON_BODIES = "velocity after", "q at the end", "v at the end", "forces on bodies"
 
-UNKNOWN = (ACCELERATION, IMPULSES, ERRORS, ENDS, ANSWERS, Q_END, V_END)
+UNKNOWN = (ACCELERATION, AFTER, IMPULSES, ERRORS, ENDS, ANSWERS, Q_END, V_END, ON_BODIES)
 
 Named = dict[str, list[Any]]
 
@@ -75,7 +78,8 @@ class StepProgram:
         graph = Graph()
         n, m = self.model.nv, self.rows
         sizes = {a.name: prod(a.shape) for a in self.arguments}
-        sizes |= {ACCELERATION: n, IMPULSES: m, ERRORS: m, ENDS: m, ANSWERS: 0, Q_END: self.model.nq, V_END: n}
+        sizes |= {ACCELERATION: n, AFTER: n, IMPULSES: m, ERRORS: m, ENDS: m, ANSWERS: 0}
+        sizes |= {Q_END: self.model.nq, V_END: n, ON_BODIES: 6 * self.model.nb + 6}
         inputs, at = {}, 0
         for name, size in sizes.items():
             inputs[name] = [graph.input(0, at + k) for k in range(size)]
@@ -212,14 +216,30 @@ class _Writer:
         motion = FreeMotion(
             tree, list(equation.q), lambda: list(situation.v), moved, [], by_impulses(tree, list(equation.q), []), []
         )
-        velocity = equation.velocity(a)
-        q, v = parts.integrator.finish(situation.start.tree, motion, velocity, self.h)
-        M = algorithms.mass_matrix(tree, equation.q)
-        return {
+        q, v = parts.integrator.finish(situation.start.tree, motion, self.x[AFTER], self.h)
+        return self._motion(equation, pushes) | {
             "balance": equation.residual(a, pushes, impulses), "errors": errors, "laws": rows, "end": [*q, *v],
-            "mass": [M[i][j] for i in range(tree.nv) for j in range(i + 1)],
             "coasting": equation.velocity([0.0] * tree.nv), "per_h": [equation.per_h],
             "yielding": laws.yielding, "held": [held],
+        }  # fmt: skip
+
+    def _motion(self, equation: MotionEquation, pushes: Sequence[Push]) -> Named:
+        """The equation of motion by its analytic derivatives (`algorithms.force_derivatives`): along q and v where forces
+        stay as they are in the bodies' frames; these forces, which may change, and what they are at the joints."""
+        e, tree, a = equation, equation.tree, self.x[ACCELERATION]
+        f_ext, forces = e.pushed(pushes, self.x[IMPULSES])
+        frame = RootFrame.of(tree, e.q, e.v)
+        I_c, felt, M = frame.composite(tree)
+        dq, dv = force_derivatives(tree, frame, e.q, e.v, a, f_ext, I_c, felt)
+        for _, _, joint in tree.outward():
+            for k, armature in zip(joint.dofs, joint.armature, strict=True):
+                forces[k] = forces[k] - armature * a[k]  # what damping has added may depend on v
+        numbers = iter(self.x[ON_BODIES])
+        others = [Force(Vector(*islice(numbers, 3)), Vector(*islice(numbers, 3))) for _ in f_ext]
+        return {
+            "mass": [M[i][j] for i in range(tree.nv) for j in range(i + 1)], "of q": flat(dq), "of v": flat(dv),
+            "on bodies": [x for f in f_ext for x in (*f.moment, *f.force)], "on joints": forces,
+            "of bodies": frame.at_joints(tree, others),
         }  # fmt: skip
 
 
@@ -228,7 +248,7 @@ class _Laws:
 
     def __init__(self, equation: MotionEquation, situation: Situation, x: Named) -> None:
         self.equation, self.situation = equation, situation
-        self.after = equation.velocity(x[ACCELERATION])
+        self.after = x[AFTER]
         self.answers: list[Any] = x[ANSWERS]
         self.yielding: list[int] = []
 
