@@ -15,7 +15,7 @@ S is G where contacts stick; a row of the unit matrix where one is open; and not
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from featherweight import algorithms
@@ -118,8 +118,16 @@ class ImplicitStep:
         self._move(velocity)
         for row, x in zip(self.G, change, strict=True):  # which is symmetric
             values[ERRORS] = _sum(values[ERRORS], [g * x for g in row])
-        for name in ("laws", "S"):  # which depend on them
-            self.__dict__.pop(name)
+        before, S = self.__dict__.pop("laws"), self.__dict__.pop("S")
+        self.mark()
+        moved: Any = False  # where nothing slides, the laws are the same as before
+        for rows, old in zip(self.laws, before, strict=True):
+            for row, own in zip(rows, old, strict=True):
+                for k, x in row.items():
+                    moved = moved | (x != own[k])
+        self.mark()
+        self.S = S.replaced(moved, lambda: self._factored(lambda: None))
+        self.mark()
 
     @cached_property
     def K(self) -> Rows:
@@ -183,14 +191,17 @@ class ImplicitStep:
     @cached_property
     def S(self) -> LU:
         """The factors of l_λ + l_w G."""
+        return self._factored(self.mark)
+
+    def _factored(self, mark: Callable[[], None]) -> LU:
         m, (of_w, of_impulses) = self.m, self.laws
         S: Rows = []
         for own, gains in zip(of_impulses, of_w, strict=True):
-            self.mark()
+            mark()
             S.append([own.get(k, 0.0) for k in range(m)])
             for k, gain in gains.items():
                 S[-1] = _sum(S[-1], [gain * g for g in self.G[k]])
-        return eliminated(S, self.mark)
+        return eliminated(S, mark)
 
     # ---- forwards
 

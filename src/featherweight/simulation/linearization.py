@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,9 @@ UNSOLVED = (
     "the step cannot be made from there: the equations of its impulses or of its integrator were not solved, or its "
     "end is not finite; rollout says which"
 )
+
+
+_linearized: Any = tuple.__new__
 
 
 class Linearized(NamedTuple):
@@ -101,42 +105,55 @@ def linearize(
     array([[1. , 0.5],
            [0. , 1. ]])
     """
-    checked_model(model)
     step_arguments = (control, contact, integrator, actuators, limits, forces, constraints)
-    found = _found(model, f_ext is not None, step_arguments)
-    return found.code(*found.arguments(q, v, tau, dt, f_ext, state, parameters))
+    found = checked_model(model).cache.facts.get("linearize")  # of the call before
+    if found is None or found.wrenches is (f_ext is None) or not all(map(is_, found.kept, step_arguments)):
+        found = _found(model, f_ext is not None, step_arguments)
+    code, arguments = found.code, found.arguments(q, v, tau, dt, f_ext, state, parameters)
+    for entry in code.entries:
+        result = entry(*arguments)
+        if result is not None:
+            return _linearized(Linearized, result)
+    return code(*arguments)
 
 
 class Found(NamedTuple):
     """Compiled code for what moves a robot, and the numbers that it takes from there."""
 
     code: Linearization
-    defaults: dict[str, Any]  # of all its arguments, in order
+    defaults: list[Any]  # of all its arguments
+    places: dict[str, int]  # of its arguments
     steps: dict[float, np.ndarray]  # lengths of steps that were asked for, as arrays
-    kept: tuple[Any, ...]  # whose ids stay theirs as long as they are here
+    wrenches: bool
+    kept: tuple[Any, ...]  # what it was found for
 
     def arguments(self, q: Any, v: Any, tau: Any, dt: Any, f_ext: Any, state: Any, parameters: Any) -> list[Any]:
         """The arguments of the code, in order."""
         if type(dt) is not float or dt not in self.steps:
             self.steps[seconds("dt", "time step", dt)] = np.array(float(dt))
-        values: dict[str, Any] = {**self.defaults, "q": q, "v": v, "dt": self.steps[float(dt)]}
+        values, places = self.defaults.copy(), self.places
+        values[0], values[1], values[places["dt"]] = q, v, self.steps[float(dt)]
         if tau is not None:
-            values["tau"] = tau
-        if f_ext is not None:
-            values["f_ext"] = f_ext
+            values[places["tau"]] = tau
+        if f_ext is None and state is None and not parameters:
+            return values
+        more = {} if f_ext is None else {"f_ext": f_ext}
         if parameters:
             model = self.code.model
-            values |= dict(zip(model.parameters, parameter_values(model, parameters), strict=True))
+            more |= dict(zip(model.parameters, parameter_values(model, parameters), strict=True))
         if state is not None:
-            values |= self.code.checked_state(state)
-        return list(values.values())
+            more |= self.code.checked_state(state)
+        for name, value in more.items():
+            values[places[name]] = value
+        return values
 
 
 def _found(model: Model, wrenches: bool, step_arguments: tuple[Any, ...]) -> Found:
     """The code for these arguments, made once for a structure; for the very same objects without a further look."""
-    recent, quick = model.cache.facts.setdefault("linearize", {}), (wrenches, *map(id, step_arguments))
-    if quick in recent:
-        return recent[quick]
+    recent, key = model.cache.facts.setdefault("linearize before", {}), (wrenches, *map(id, step_arguments))
+    if key in recent:
+        model.cache.facts["linearize"] = recent[key]
+        return recent[key]
     control = step_arguments[0]
     if control is not None and not isinstance(control, Compiled):
         raise TypeError(
@@ -154,11 +171,13 @@ def _found(model: Model, wrenches: bool, step_arguments: tuple[Any, ...]) -> Fou
             kernels = control.loops.setdefault(model, Kernels())
         tables = tuple(table.tobytes() for table in options.tables)
         code = kernels.once(("linearize", known, tables), lambda: Linearization(model, options))
-    found = Found(code, code.defaults(options), {}, step_arguments)
-    if known.settled and not known.foreign and control is None:
-        while len(recent) >= MOST_RECENT:
+    defaults = code.defaults(options)
+    places = {name: k for k, name in enumerate(defaults)}
+    found = Found(code, list(defaults.values()), places, {}, wrenches, step_arguments)
+    if known.settled and not known.foreign and control is None and not any(isinstance(x, list) for x in step_arguments):
+        recent[key] = model.cache.facts["linearize"] = found  # what is in a list may change
+        while len(recent) > MOST_RECENT:
             recent.pop(next(iter(recent)), None)
-        recent[quick] = found
     return found
 
 
