@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -30,6 +30,14 @@ class LTDL:
         for i in range(len(y)):  # L⁻¹: from the root to the tips
             for j, l in self.L[i].items():
                 y[i] = y[i] - l * y[j]
+        return y
+
+    def carried(self, b: Mapping[int, Any]) -> dict[int, Any]:
+        """L⁻ᵀ b of a sparse b: from where it acts to the root."""
+        y = dict(b)
+        for i in reversed(range(len(self.d))):
+            for j, l in self.L[i].items() if i in y else ():
+                y[j] = y[j] - l * y[i] if j in y else -(l * y[i])
         return y
 
     def unit_inverse(self, mark: Callable[[], None] = lambda: None) -> list[dict[int, Any]]:

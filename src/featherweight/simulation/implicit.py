@@ -25,8 +25,8 @@ from featherweight.algorithms.linear import is_zero
 from featherweight.algorithms.products import multiplied
 from featherweight.cached import cached_property
 from featherweight.differentiation import Tangents
-from featherweight.functions.configuration import Input, velocities, weights_of_numbers
-from featherweight.simulation.step_program import (
+from featherweight.functions.configuration import Input, velocities
+from featherweight.simulation.step_equations import (
     ACCELERATION,
     AFTER,
     ANSWERS,
@@ -36,11 +36,9 @@ from featherweight.simulation.step_program import (
     ON_BODIES,
     Q_END,
     V_END,
-    Evaluation,
     Named,
-    StepProgram,
-    traced_into,
 )
+from featherweight.simulation.step_program import Evaluation, StepProgram, traced_into
 
 Rows = list[list[Any]]
 SparseRows = list[dict[int, Any]]
@@ -84,7 +82,7 @@ class ImplicitStep:
         """Let the equations be those where impulses left this velocity, and were these (or these ends were held)."""
         at, program = self.at, self.program
         if program.moves_first:
-            (free,) = at.run("free")
+            free = self.free()
             at.values |= {Q_END: free[: program.model.nq], V_END: free[program.model.nq :]}
         self.coasting, (self.per_h,) = at.run("coasting", "per_h")
         self.h = 1.0 / self.per_h
@@ -93,11 +91,19 @@ class ImplicitStep:
             at.values[ENDS] = list(found)  # how large the impulses were plays no part
         elif self.m:
             at.values[IMPULSES] = list(found)
-        self._move(velocity)
+        self._move(self.arrived(velocity))
         if program.yielding:
-            at.values[ANSWERS] = [y for row in program.yielding for y in self.Z[row]]
+            at.values[ANSWERS] = [y for row in program.yielding for y in self.answer({row: 1.0})]
         if self.m:
             self._correct()
+
+    def free(self) -> list[Any]:
+        """The state after the step without impulses."""
+        return self.at.run("free")[0]
+
+    def arrived(self, velocity: Sequence[Any]) -> list[Any]:
+        """v⁺, of which this is known."""
+        return list(velocity)
 
     def _move(self, velocity: Sequence[Any]) -> None:
         """Let this be v⁺."""
@@ -111,13 +117,10 @@ class ImplicitStep:
         (left,) = self.at.run("laws")
         change = self.S.solve([-x for x in left])
         self.mark()
-        values[IMPULSES] = _sum(values[IMPULSES], change)
-        velocity = values[AFTER]
-        for column, x in zip(self.Z, change, strict=True):
-            velocity = _sum(velocity, [z * x for z in column])
-        self._move(velocity)
+        values[IMPULSES] = summed(values[IMPULSES], change)
+        self._move(summed(values[AFTER], self.answer(dict(enumerate(change)))))
         for row, x in zip(self.G, change, strict=True):  # which is symmetric
-            values[ERRORS] = _sum(values[ERRORS], [g * x for g in row])
+            values[ERRORS] = summed(values[ERRORS], [g * x for g in row])
         before, S = self.__dict__.pop("laws"), self.__dict__.pop("S")
         self.mark()
         moved: Any = False  # where nothing slides, the laws are the same as before
@@ -170,6 +173,13 @@ class ImplicitStep:
     def inverse_rows(self) -> SparseRows:
         return [{j: x for j, x in enumerate(row) if not is_zero(x)} for row in self.inverse]
 
+    def answer(self, impulses: Mapping[int, Any]) -> list[Any]:
+        """K⁻¹ Jᵀ λ."""
+        total: list[Any] = [0.0] * self.n
+        for k, x in impulses.items():
+            total = summed(total, [z * x for z in self.Z[k]])
+        return total
+
     @cached_property
     def G(self) -> Rows:
         """The Delassus matrix J K⁻¹ Jᵀ."""
@@ -177,7 +187,7 @@ class ImplicitStep:
         for i, row in enumerate(self.J):
             self.mark()
             for j in range(i + 1):
-                G[i][j] = G[j][i] = _dot(row, self.Z[j])
+                G[i][j] = G[j][i] = dot(row, self.Z[j])
         return G
 
     @cached_property
@@ -200,10 +210,8 @@ class ImplicitStep:
             mark()
             S.append([own.get(k, 0.0) for k in range(m)])
             for k, gain in gains.items():
-                S[-1] = _sum(S[-1], [gain * g for g in self.G[k]])
+                S[-1] = summed(S[-1], [gain * g for g in self.G[k]])
         return eliminated(S, mark)
-
-    # ---- forwards
 
     def balance(
         self, tangents: Mapping[str, Sequence[Tangents]], dq: Sequence[Tangents], dv: Sequence[Tangents]
@@ -217,7 +225,7 @@ class ImplicitStep:
             self.mark()
             total = dict(on_joints[i])
             for d, x in of_bodies[i].items():
-                total[d] = _plus(total.get(d, 0.0), x)
+                total[d] = plus(total.get(d, 0.0), x)
             for row, moved in ((of_q[i * n : i * n + n], dq), (of_v[i * n : i * n + n], dv)):
                 for gain, own in zip(row, moved, strict=True):
                     for d, x in own.items() if not is_zero(gain) else ():
@@ -250,7 +258,7 @@ class ImplicitStep:
             own: dict[int, Any] = {}
             for x, row in zip(X[-1], of_w, strict=True):
                 for k, gain in row.items():
-                    own[k] = _plus(own.get(k, 0.0), x * gain)
+                    own[k] = plus(own.get(k, 0.0), x * gain)
             P.append(own)
         self.mark()
         columns = [{j: z * self.h for j, z in enumerate(column) if not is_zero(z)} for column in self.Z]
@@ -283,44 +291,17 @@ class ImplicitStep:
         rows = [*velocities(model, self.after[0], end[:nq]), *end[nq:]]
         return multiplied(rows, [*delta, *moved], self.mark)
 
-    # ---- backwards
 
-    def pulled(self, of_q: Sequence[Any], of_v: Sequence[Any], wanted: Sequence[str]) -> Named:
-        """Cotangents of what the step depends on, from weights on the state after it along its directions.
-
-        With u those of v⁺, the transposed system is Sᵀ z = Zᵀ u and y = h K⁻¹ (u - Jᵀ l_wᵀ z); then balance, errors and
-        laws hand on -y, -l_wᵀ z and -z, and coasting u - Jᵀ l_wᵀ z.
-        """
-        model = self.program.model
-        weights = [*weights_of_numbers(model, self.after[0], of_q), *of_v]
-        if self.program.moves_first:
-            return self.at.pulled(["free"], [weights], wanted)
-        direct = self.at.pulled(["end"], [weights], [*wanted, AFTER])
-        u, names, given = direct.pop(AFTER), ["balance", "coasting"], []
-        if self.m:
-            z = self.S.solve_transposed([_dot(dict(enumerate(column)), u) for column in self.Z])
-            on_w: list[Any] = [0.0] * self.m
-            for x, row in zip(z, self.laws[0], strict=True):
-                for k, gain in row.items():
-                    on_w[k] = _plus(on_w[k], x * gain)
-            for row, x in zip(self.J, on_w, strict=True):
-                u = [_plus(u_k, -(row[k] * x)) if k in row else u_k for k, u_k in enumerate(u)]
-            names, given = [*names, "errors", "laws"], [[-x for x in own] for own in (on_w, z)]
-        y = self.factors.solve(u)
-        found = self.at.pulled(names, [[-(x * self.h) for x in y], u, *given], wanted)
-        return {name: _sum(found[name], direct[name]) for name in found}
-
-
-def _dot(row: Mapping[int, Any], x: Sequence[Any]) -> Any:
+def dot(row: Mapping[int, Any], x: Sequence[Any] | Mapping[int, Any]) -> Any:
     total: Any = 0.0
     for k, entry in row.items():
-        total = _plus(total, entry * x[k])
+        total = plus(total, entry * x[k])
     return total
 
 
-def _sum(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
-    return [_plus(a, b) for a, b in zip(x, y, strict=True)]
+def summed(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
+    return [plus(a, b) for a, b in zip(x, y, strict=True)]
 
 
-def _plus(x: Any, y: Any) -> Any:
+def plus(x: Any, y: Any) -> Any:
     return x if is_zero(y) else y if is_zero(x) else x + y
