@@ -149,6 +149,8 @@ class _Costs:
         self.sizes = dict(zip(WEIGHTED, (n, n, n, size), strict=True))
         self.cost = cost and function(cost, inputs={"t": (), "q": q, "v": n, "tau": n, "x": size})
         self.final = final and function(final, inputs={"q": q, "v": n, "x": size})
+        self._of_cost = self.cost and vjp(self.cost, *WEIGHTED)
+        self._of_final = self.final and vjp(self.final)
 
     def at_end(self, states: Mapping[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The final cost of each robot, and its gradient."""
@@ -156,7 +158,7 @@ class _Costs:
         if not self.final:
             return np.zeros(len(last[0])), {name: np.zeros((len(last[0]), self.sizes[name])) for name in ("q", "v", "x")}
         value = _number("final", self.final(*last))
-        found = vjp(self.final)(*last, np.ones(value.shape))
+        found = self._of_final(*last, np.ones(value.shape))
         return value, dict(zip(("q", "v", "x"), found, strict=True))
 
     def along(self, segment: Segment, dt: float) -> tuple[Any, dict[str, np.ndarray]]:
@@ -168,7 +170,7 @@ class _Costs:
         time = dt * np.arange(segment.first, segment.last)
         arguments = (time, states["q"][:, :-1], states["v"][:, :-1], segment.tau, x)
         each = _number("cost", self.cost(*arguments))
-        found = vjp(self.cost, *WEIGHTED)(*arguments, np.ones(each.shape))
+        found = self._of_cost(*arguments, np.ones(each.shape))
         return each, dict(zip(WEIGHTED, found, strict=True))
 
 
