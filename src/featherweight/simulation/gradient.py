@@ -166,12 +166,15 @@ class _Costs:
         states, count, steps = segment.states, len(segment.tau), segment.last - segment.first
         if not self.cost:
             return 0.0, {name: np.zeros((count, steps, size)) for name, size in self.sizes.items()}
-        x = states["x"][:, :-1] if "x" in states else np.zeros((count, steps, 0))
-        time = dt * np.arange(segment.first, segment.last)
-        arguments = (time, states["q"][:, :-1], states["v"][:, :-1], segment.tau, x)
+        time = np.tile(dt * np.arange(segment.first, segment.last), count)
+        arguments = [time]  # one row for each robot and step
+        for values in (states["q"][:, :-1], states["v"][:, :-1], segment.tau):
+            arguments.append(values.reshape(count * steps, -1))
+        arguments.append(states["x"][:, :-1].reshape(count * steps, -1) if "x" in states else np.zeros((len(time), 0)))
         each = _number("cost", self.cost(*arguments))
         found = self._of_cost(*arguments, np.ones(each.shape))
-        return each, dict(zip(WEIGHTED, found, strict=True))
+        rows = {name: own.reshape(count, steps, -1) for name, own in zip(WEIGHTED, found, strict=True) if own.size}
+        return each.reshape(count, steps), rows
 
 
 def _number(name: str, values: Any) -> np.ndarray:

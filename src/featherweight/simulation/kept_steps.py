@@ -44,6 +44,7 @@ class KeptSteps:
         kept = sum(size for name, size in self.sizes.items() if name in KEPT)
         self.per_step = NUMBER * problem.count * (kept + problem.model.nv + more)
         self.length = self._length(memory)
+        self._unread = {name: _anywhere(problem.count, self.length, shape) for name, shape in problem.records.items()}
 
     def _length(self, memory: int) -> int:
         """Steps of a segment: all, if they fit; else as many as fit beside the checkpoints, of which the fewest bytes
@@ -87,8 +88,8 @@ class KeptSteps:
             after = [np.empty_like(c) if not states or name not in states else states[name][:, part]
                      for name, c in zip(self.names, carry, strict=True)]  # fmt: skip
             records = [
-                _anywhere(p.count, n, shape) if tau is None or name != "tau" else tau[:, begin - first : end - first]
-                for name, shape in p.records.items()
+                unread[:, :n] if tau is None or name != "tau" else tau[:, begin - first : end - first]
+                for name, unread in self._unread.items()
             ]
             given = [forces[:, begin:end] for forces in p.given]
             every = 1 if states else n
