@@ -13,7 +13,7 @@ from featherweight.algorithms.elimination import LU, eliminated
 from featherweight.cached import cached_property
 from featherweight.functions.configuration import weights_of_numbers
 from featherweight.simulation.implicit import ImplicitStep, Rows, SparseRows, dot, plus, summed
-from featherweight.simulation.step_equations import ACCELERATION, AFTER, DELTA, Q_END, V_END, Named
+from featherweight.simulation.step_equations import AFTER, DELTA, Q_END, V_END, Named
 from featherweight.simulation.step_program import StepProgram
 
 
@@ -33,11 +33,7 @@ class AdjointStep(ImplicitStep):
         return self.at.run("landing")[0] if self.program.solves else super().free()
 
     def arrived(self, velocity: Sequence[Any]) -> list[Any]:
-        """v⁺ from the impulses: K a = -balance(a = 0)."""
-        self.at.values |= {AFTER: list(self.coasting), ACCELERATION: [0.0] * self.n}
-        (left,) = self.at.run("balance")
-        self.mark()
-        return [c - x * self.h for c, x in zip(self.coasting, self.factors.solve(left), strict=True)]
+        return self.by_impulses()
 
     def answer(self, impulses: Mapping[int, Any]) -> list[Any]:
         """K⁻¹ Jᵀ λ."""
@@ -94,7 +90,7 @@ class AdjointStep(ImplicitStep):
                     on_w[k] = plus(on_w[k], x * gain)
             for row, x in zip(self.J, on_w, strict=True):
                 u = [plus(u_k, -(row[k] * x)) if k in row else u_k for k, u_k in enumerate(u)]
-            names, given = [*names, "errors", "laws"], [[-x for x in own] for own in (on_w, z)]
+            names, given = [*names, "errors", self.side], [[-x for x in own] for own in (on_w, z)]
         self.mark()
         y = self.factors.solve(u)
         found = self.at.pulled(names, [[-(x * self.h) for x in y], u, *given], wanted)

@@ -16,7 +16,7 @@ from featherweight.identity import identity
 from featherweight.model import Model
 from featherweight.simulation.adjoint import AdjointStep
 from featherweight.simulation.kept_steps import Segment
-from featherweight.simulation.linearization import Linearization
+from featherweight.simulation.linearized_step import Linearization
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.running import chunk_of
 
@@ -29,8 +29,8 @@ Q_AFTER, FOUND = "q after", "impulses"
 class AdjointLoop:
     """Steps of a structure backwards, for gradients with respect to what has these names."""
 
-    def __init__(self, model: Model, options: StepOptions, names: Sequence[str]) -> None:
-        self.step = step = Linearization(model, options)
+    def __init__(self, model: Model, options: StepOptions, names: Sequence[str], smooth: bool) -> None:
+        self.step = step = Linearization(model, options, smooth)
         self.defaults, program = step.defaults, step.program
         method = options.integrator
         if (method.solves or method.state_size(model.over_floats)) and not program.solves:
@@ -51,13 +51,15 @@ class AdjointLoop:
         directions = {name: prod(own[name].directions) for name in own}
         self.carry = [Argument(ON + name, (directions[name],), "n") for name in self._kept]
         self.carry += [Argument(name, (own[name].size,), "n") for name in self._summed]
-        given = {name: own[name].size for name in ("q", "v", "x", "memory", "tau", "step") if name in own}
+        given: dict[str, int] = {
+            str(name): own[name].size for name in ("q", "v", "x", "memory", "tau", "step") if name in own
+        }
         given |= {Q_AFTER: model.nq, FOUND: program.rows}
         given |= {ON + name: n for name in WEIGHTED if (n := directions.get(name, model.nv if name == "tau" else 0))}
         self.given = [Argument(name, (n,), "n") for name, n in given.items() if n]
         constants = [Argument(f"constant {x.name}", (x.size,), "n") for x in self._rest]
         known, tables = options.identity, [table.tobytes().hex() for table in options.tables]
-        whole = identity("rollout_gradient", known.text, list(names), tables, model)
+        whole = identity("rollout_gradient", known.text, list(names), smooth, tables, model)
         self.code = Loop(
             "rollout_gradient", self.carry, [Argument(f"given {a.name}", a.shape, a.symbols) for a in self.given],
             constants, [(model.nv,)] if self._record else [], self._function, len(self.carry),
@@ -82,7 +84,9 @@ class AdjointLoop:
         count, steps = len(carry[0]), segment.last - segment.first
         states, first = segment.states, self._remembered
         known = {name: own[:, :-1] for name, own in states.items()} | {ON + n: w for n, w in weights.items()}
-        known |= {Q_AFTER: states["q"][:, 1:], "tau": tau}
+        known[Q_AFTER] = states["q"][:, 1:]
+        if tau is not None:
+            known["tau"] = tau
         if "memory" in states:
             known[FOUND] = states["memory"][:, 1:, first:]
         numbers = np.arange(float(segment.first), float(segment.last))[None, :, None]

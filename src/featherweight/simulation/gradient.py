@@ -25,9 +25,11 @@ from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.adjoint_loop import WEIGHTED, AdjointLoop
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.kept_steps import KeptSteps, Segment
+from featherweight.simulation.linearization import width
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.problem import Problem, problem, step_options, whole_number
 from featherweight.simulation.step import constants_of
+from featherweight.simulation.step_equations import SMOOTHING
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -42,6 +44,7 @@ def rollout_gradient(
     actuators: Actuators | None = None, limits: bool = True, forces: ForceElement | Sequence[ForceElement] = (),
     constraints: Constraint | Sequence[Constraint] = (), parameters: Mapping[str, ArrayLike] | None = None,
     wrt: Sequence[str] = ("tau",), memory: int = 1 << 30,
+    smoothing: float | None = None,
 ) -> tuple[Any, dict[str, np.ndarray]]:  # fmt: skip
     """A cost of a rollout and its gradient::
 
@@ -61,6 +64,7 @@ def rollout_gradient(
         memory: bytes for what is kept of steps: states, impulses, forces, gradients of the cost, less than 1 kB a step
             for a quadruped on four feet. Where all steps do not fit, every so many states are kept (checkpoints), and
             the steps between them made once more on the way back. Results are the same to the bit.
+        smoothing: width ε [m/s] over which laws of impulses are softened, as for `linearize`; None: not at all.
 
     Returns:
         The value, shape (…), and gradients by name: (…, nv) for "q", along q ⊕ δ, and "v"; (…, steps, nv) for "tau";
@@ -83,15 +87,17 @@ def rollout_gradient(
         tau = np.zeros((whole_number("steps", steps), model.nv))
     what = problem(model, q, v, steps, dt, 1, parameters, tau, None, "first", moving)
     costs = _costs(model, 0 if control is None else control.state.shape[-1], cost, final)
-    return _gradient(what, options, names, costs, whole_number("memory", memory))
+    return _gradient(what, options, names, costs, whole_number("memory", memory), width(smoothing))
 
 
 def _gradient(
-    what: Problem, options: StepOptions, names: Sequence[str], costs: _Costs, memory: int
+    what: Problem, options: StepOptions, names: Sequence[str], costs: _Costs, memory: int, smoothing: Any
 ) -> tuple[Any, dict[str, np.ndarray]]:
     model, count, steps = what.model, what.count, what.steps
-    loop = _loop(model, options, names)
+    loop = _loop(model, options, names, smoothing is not None)
     constants = dict(zip((a.name for a in constants_of(model, options)), what.constants, strict=True))
+    if smoothing is not None:
+        constants[SMOOTHING] = smoothing.reshape(1, 1)
     each, of_tau = np.zeros((count, steps)), np.empty((count, steps, model.nv)) if "tau" in names else None
     value, carry = np.zeros(count), None
     for segment in KeptSteps(what, memory, loop.weights).backwards():
@@ -112,17 +118,17 @@ def _gradient(
     }
 
 
-def _loop(model: Model, options: StepOptions, names: Sequence[str]) -> AdjointLoop:
+def _loop(model: Model, options: StepOptions, names: Sequence[str], smooth: bool) -> AdjointLoop:
     """The loop for this structure, made once."""
     known = options.identity
     if not known.settled or (known.foreign and interpreting()):
-        return AdjointLoop(model, options, names)
+        return AdjointLoop(model, options, names, smooth)
     control = options.control
     kernels = model.cache.kernels
     if known.foreign and control is not None:
         kernels = control.loops.setdefault(model, Kernels())
-    key = ("rollout_gradient", known, tuple(table.tobytes() for table in options.tables), tuple(names))
-    return kernels.once(key, lambda: AdjointLoop(model, options, names))
+    key = ("rollout_gradient", known, tuple(table.tobytes() for table in options.tables), tuple(names), smooth)
+    return kernels.once(key, lambda: AdjointLoop(model, options, names, smooth))
 
 
 def _costs(model: Model, size: int, cost: Any, final: Any) -> _Costs:
@@ -154,12 +160,13 @@ class _Costs:
 
     def at_end(self, states: Mapping[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The final cost of each robot, and its gradient."""
-        last = [states[name][:, -1] if name in states else np.zeros((len(states["q"]), 0)) for name in ("q", "v", "x")]
+        names, count = ("q", "v", "x"), len(states["q"])
+        last = [states[name][:, -1] if name in states else np.zeros((count, 0)) for name in names]
         if not self.final:
-            return np.zeros(len(last[0])), {name: np.zeros((len(last[0]), self.sizes[name])) for name in ("q", "v", "x")}
+            return np.zeros(count), {name: np.zeros((count, self.sizes[name])) for name in names}
         value = _number("final", self.final(*last))
         found = self._of_final(*last, np.ones(value.shape))
-        return value, dict(zip(("q", "v", "x"), found, strict=True))
+        return value, dict(zip(names, found, strict=True))
 
     def along(self, segment: Segment, dt: float) -> tuple[Any, dict[str, np.ndarray]]:
         """The running cost of each robot and step, and its gradients."""

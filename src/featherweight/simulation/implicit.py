@@ -32,6 +32,7 @@ from featherweight.simulation.step_equations import (
     ANSWERS,
     ENDS,
     ERRORS,
+    GAINS,
     IMPULSES,
     ON_BODIES,
     Q_END,
@@ -51,6 +52,7 @@ class ImplicitStep:
         self.program, self.n, self.m = program, program.model.nv, program.rows
         self.mark = traced_into().mark
         self.at: Evaluation = program.at(values)
+        self.side = "laws"  # which equations of the laws derivatives are made of
 
     @cached_property
     def _values(self) -> Named:
@@ -96,14 +98,26 @@ class ImplicitStep:
             at.values[ANSWERS] = [y for row in program.yielding for y in self.answer({row: 1.0})]
         if self.m:
             self._correct()
+        if self.m and program.smooth:
+            at.values[GAINS] = [self.G[k][k] for k in range(self.m)]
+            self.side = "soft laws"
+            del self.__dict__["laws"], self.__dict__["S"]
 
     def free(self) -> list[Any]:
         """The state after the step without impulses."""
         return self.at.run("free")[0]
 
     def arrived(self, velocity: Sequence[Any]) -> list[Any]:
-        """v⁺, of which this is known."""
-        return list(velocity)
+        """v⁺, of which this is known. Softened laws ask how large impulses are, which an active set does not say: then
+        it is the velocity without them, and `_correct` finds both."""
+        return self.by_impulses() if self.program.smooth and self.program.holds_joints else list(velocity)
+
+    def by_impulses(self) -> list[Any]:
+        """v⁺ from the impulses: K a = -balance(a = 0)."""
+        self.at.values |= {AFTER: list(self.coasting), ACCELERATION: [0.0] * self.n}
+        (left,) = self.at.run("balance")
+        self.mark()
+        return [c - x * self.h for c, x in zip(self.coasting, self.factors.solve(left), strict=True)]
 
     def _move(self, velocity: Sequence[Any]) -> None:
         """Let this be v⁺."""
@@ -119,8 +133,8 @@ class ImplicitStep:
         self.mark()
         values[IMPULSES] = summed(values[IMPULSES], change)
         self._move(summed(values[AFTER], self.answer(dict(enumerate(change)))))
-        for row, x in zip(self.G, change, strict=True):  # which is symmetric
-            values[ERRORS] = summed(values[ERRORS], [g * x for g in row])
+        for column, x in zip(self.G, change, strict=True):  # which is symmetric
+            values[ERRORS] = summed(values[ERRORS], [g * x for g in column])
         before, S = self.__dict__.pop("laws"), self.__dict__.pop("S")
         self.mark()
         moved: Any = False  # where nothing slides, the laws are the same as before
@@ -154,8 +168,7 @@ class ImplicitStep:
     @cached_property
     def J(self) -> SparseRows:
         """The velocity of each row is J v."""
-        h = self.h
-        return [{d: x * h for d, x in row.items()} for row in self.pushes]
+        return [{d: x * self.h for d, x in row.items()} for row in self.pushes]
 
     @cached_property
     def inverse(self) -> Rows:
@@ -194,7 +207,7 @@ class ImplicitStep:
     def laws(self) -> tuple[SparseRows, SparseRows]:
         """∂laws/∂w and ∂laws/∂λ."""
         m, seeds = self.m, [{k: 1.0} for k in range(2 * self.m)]
-        (found,) = self.at.pushed(["laws"], {ERRORS: seeds[:m], IMPULSES: seeds[m:]})
+        (found,) = self.at.pushed([self.side], {ERRORS: seeds[:m], IMPULSES: seeds[m:]})
         of_w = [{k: x for k, x in row.items() if k < m} for row in found]
         return of_w, [{k - m: x for k, x in row.items() if k >= m} for row in found]
 
@@ -243,7 +256,7 @@ class ImplicitStep:
             return multiplied(self.inverse_rows, r, self.mark, coasting)
         per_h = [{j: x * self.per_h for j, x in enumerate(row) if not is_zero(x)} for row in self.K]
         r = multiplied(per_h, coasting, self.mark, r)
-        w, l = self.at.pushed(["errors", "laws"], dict(tangents))
+        w, l = self.at.pushed(["errors", self.side], dict(tangents))
         inner = [*r, *w, *l]
         return multiplied([{k: x for k, x in row.items() if inner[k]} for row in self._gains()], inner, self.mark)
 
@@ -264,7 +277,7 @@ class ImplicitStep:
         columns = [{j: z * self.h for j, z in enumerate(column) if not is_zero(z)} for column in self.Z]
         C = multiplied(P, columns, self.mark, self.inverse_rows)
         each = zip(C, P, X, strict=True)
-        return [{**c, **{n + k: x for k, x in p.items()}, **{n + m + k: y for k, y in enumerate(x)}} for c, p, x in each]
+        return [c | {n + k: y for k, y in p.items()} | {n + m + k: y for k, y in enumerate(x)} for c, p, x in each]
 
     def end_tangents(self, along: Mapping[str, Sequence[Tangents]]) -> SparseRows:
         """Tangents of the state after the step, along its 2 nv directions, from those of what it depends on, along
@@ -286,10 +299,32 @@ class ImplicitStep:
 
         # joint by joint: how the end depends on (δq, v⁺), and that times their tangents
         seeds: list[Tangents] = [{k: 1.0} for k in range(2 * n)]
-        local = {q_name: chart.tangents(self.at.values[q_name], seeds[:n]), AFTER: seeds[n:]}
+        local: dict[str, Sequence[Tangents]] = {
+            q_name: chart.tangents(self.at.values[q_name], seeds[:n]),
+            AFTER: seeds[n:],
+        }
         (end,) = self.at.pushed(["end"], local)
         rows = [*velocities(model, self.after[0], end[:nq]), *end[nq:]]
         return multiplied(rows, [*delta, *moved], self.mark)
+
+    def further_tangents(self, along: Mapping[str, Sequence[Tangents]]) -> tuple[SparseRows, SparseRows, SparseRows]:
+        """Tangents of a controller's state, of what force elements remember, and of the impulses, after the step."""
+        model, own = self.program.model, dict(along)
+        own["q"] = Input("q", (model.nq,), (self.n,), model).tangents(self.at.values["q"], along["q"])
+        x, deflections = ([dict(row) for row in rows] for rows in self.at.pushed(["controller", "deflections"], own))
+        if not self.program.yielding:
+            return x, deflections, []
+        r = self.balance(own, along["q"], along["v"])
+        (coasting,) = self.at.pushed(["coasting"], own)
+        free = multiplied(self.inverse_rows, r, self.mark, coasting)
+        w, l = self.at.pushed(["errors", self.side], own)
+        right = multiplied(self.laws[0], multiplied(self.J, free, self.mark, w), self.mark, l)
+        found: SparseRows = [{} for _ in range(self.m)]
+        for d in sorted({d for row in right for d in row}):
+            self.mark()
+            for row, y in zip(found, self.S.solve([row.get(d, 0.0) for row in right]), strict=True):
+                row[d] = -y
+        return x, deflections, found
 
 
 def dot(row: Mapping[int, Any], x: Sequence[Any] | Mapping[int, Any]) -> Any:

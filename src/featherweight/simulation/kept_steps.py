@@ -26,8 +26,8 @@ NUMBER = 8  # bytes
 
 @dataclass(frozen=True)
 class Segment:
-    """Steps `first` to `last` of all robots: parts of the carry (count, steps + 1, n) by name, and forces (count, steps,
-    nv)."""
+    """Steps `first` to `last` of all robots: parts of the carry (count, steps + 1, n) by name, and forces (count,
+    steps, nv)."""
 
     first: int
     last: int

@@ -12,6 +12,7 @@ from featherweight.algorithms.inverse_dynamics_derivatives import force_derivati
 from featherweight.algorithms.root_frame import RootFrame
 from featherweight.cached import cached_property
 from featherweight.constraints import Block, Push, Situation
+from featherweight.constraints.softened import softened, softened_stop
 from featherweight.constraints.solve.motion import FreeMotion, MotionEquation, by_impulses
 from featherweight.constraints.solve.solve import prescribed_joints
 from featherweight.constraints.solve.solver import rate
@@ -26,9 +27,11 @@ from featherweight.spatial import Force, Motion, Vector
 # unknowns of the equations and what they are given: inputs of the trace beside those of a step
 ACCELERATION, IMPULSES, ERRORS, ENDS, ANSWERS = "acceleration", "impulses", "errors", "ends", "answers"
 AFTER, Q_END, V_END, ON_BODIES = "velocity after", "q at the end", "v at the end", "forces on bodies"
-DELTA = "displacement"  # δ of a step that is the solution of equations
+DELTA, GAINS = "displacement", "mobilities"  # δ of a step that is the solution of equations; J M⁻¹ Jᵀ of rows
 
-UNKNOWN = (ACCELERATION, AFTER, IMPULSES, ERRORS, ENDS, ANSWERS, Q_END, V_END, ON_BODIES, DELTA)
+SMOOTHING = "smoothing"  # width of softened laws [m/s], an input where they are asked for
+
+UNKNOWN = (ACCELERATION, AFTER, IMPULSES, ERRORS, ENDS, ANSWERS, Q_END, V_END, ON_BODIES, DELTA, GAINS)
 
 Named = dict[str, list[Any]]
 
@@ -53,6 +56,7 @@ class StepWriter:
         found = {
             "after": [*after["q"], *after["v"]], "status": [after["clock"][1]], "tau": list(begin.tau),
             "velocity": stepped.velocity, "found": list(stepped.memory.constraints),
+            "memory after": [*chain(*stepped.memory.elements), *stepped.memory.constraints],
             "deflections": list(chain(*stepped.memory.elements)), "controller": list(begin.x),
         }  # fmt: skip
         equation = integrator.equation(start.tree, at.q, at.v, start.acting, self.h)
@@ -77,16 +81,20 @@ class StepWriter:
         pushes: list[Push] = []
         rows: list[Any] = []
         errors: list[Any] = []
+        soft: list[Any] = []
         for block in blocks:
             self.tree.mark()
             own = list(block.pushes())
             if held:
                 own, end = [Push(joints=dict.fromkeys(own[0].joints, 1.0))], self.x[ENDS][len(rows)]
                 errors.append(laws.held(block, own[0], end))
-                rows.append(where(end == 0, next(rest), next(w)))
+                impulse, error = next(rest), next(w)
+                soft += laws.softly_held(len(rows), block, impulse, error, end)
+                rows.append(where(end == 0, impulse, error))
             else:
                 errors += laws.errors(block, own)
                 each = [[next(numbers) for _ in own] for numbers in (rest, w, warm)]
+                soft += laws.softly(len(rows), block, own, *each)
                 rows += laws.of(len(rows), block, own, *each)
             pushes += own
         self.tree.mark()
@@ -98,7 +106,7 @@ class StepWriter:
         return self._motion(equation, pushes) | {
             "balance": equation.residual(a, pushes, impulses), "errors": errors, "laws": rows, "end": [*q, *v],
             "coasting": equation.velocity([0.0] * tree.nv), "per_h": [equation.per_h],
-            "yielding": laws.yielding, "held": [held],
+            "yielding": laws.yielding, "held": [held], "soft laws": soft,
         }  # fmt: skip
 
     def _motion(self, equation: MotionEquation, pushes: Sequence[Push]) -> Named:
@@ -128,7 +136,9 @@ class _Laws:
         self.equation, self.situation = equation, situation
         self.after = x[AFTER]
         self.answers: list[Any] = x[ANSWERS]
+        self.gains, self.width = x[GAINS], x.get(SMOOTHING)
         self.yielding: list[int] = []
+        self._mobilities: dict[int, Any] = {}
 
     def errors(self, block: Block, pushes: Sequence[Push]) -> list[Any]:
         """The velocity of each row of a block less the wanted one."""
@@ -140,8 +150,26 @@ class _Laws:
         self, first: int, block: Block, pushes: Sequence[Push], own: list[Any], w: list[Any], before: list[Any]
     ) -> list[Any]:
         """The equations of a block with these impulses, the first of which has this number, and velocity errors."""
-        rows = block.law.equations(own, w, before, lambda k: self._mobility(first + k, pushes[k]))
+        rows = block.law.equations(own, w, before, partial(self._mobility_of, first, pushes))
         return rows if block.acts is True else [where(block.acts, x, l) for x, l in zip(rows, own, strict=True)]
+
+    def softly(
+        self, first: int, block: Block, pushes: Sequence[Push], own: list[Any], w: list[Any], before: list[Any]
+    ) -> list[Any]:
+        """The same equations, softened; none where that is not asked for."""
+        if self.width is None:
+            return []
+        gains = self.gains[first : first + len(own)]
+        mobility = partial(self._mobility_of, first, pushes)
+        rows = softened(block.law, own, w, before, mobility, gains, self.width[0])
+        return rows if block.acts is True else [where(block.acts, x, l) for x, l in zip(rows, own, strict=True)]
+
+    def softly_held(self, row: int, block: Block, impulse: Any, w: Any, end: Any) -> list[Any]:
+        """The equation of a joint that an active set holds or leaves, softened."""
+        if self.width is None:
+            return []
+        stop: Any = block.law
+        return [softened_stop(stop, impulse, w + where(end > 0, stop.low, stop.high), self.gains[row], self.width[0])]
 
     def held(self, block: Block, push: Push, end: Any) -> Any:
         """The velocity of a joint that an active set holds at an end (1 the lower, -1 the upper), less that there."""
@@ -176,8 +204,13 @@ class _Laws:
     def _bodies(self) -> list[Motion]:
         return self._velocities(self.after)
 
+    def _mobility_of(self, first: int, pushes: Sequence[Push], k: int) -> Any:
+        return self._mobility(first + k, pushes[k])
+
     def _mobility(self, row: int, push: Push) -> Any:
         """J M⁻¹ Jᵀ of a row, as 2 J y - yᵀ M y with a y = M⁻¹ Jᵀ that is given: so it has the right derivative, too."""
+        if row in self._mobilities:
+            return self._mobilities[row]
         e, graph = self.equation, self.after[0].graph
         y = [graph.input(1, len(self.answers) + k) for k in range(e.tree.nv)]
         self.answers += y
@@ -187,7 +220,8 @@ class _Laws:
         energy: Any = 0.0
         for y_k, force in zip(y, needed, strict=True):
             energy = energy + y_k * force
-        return 2.0 * self._rates([push], y)[0] - energy
+        self._mobilities[row] = 2.0 * self._rates([push], y)[0] - energy
+        return self._mobilities[row]
 
 
 class _Later(Sequence[Any]):

@@ -30,9 +30,11 @@ from featherweight.simulation.step_equations import (
     DELTA,
     ENDS,
     ERRORS,
+    GAINS,
     IMPULSES,
     ON_BODIES,
     Q_END,
+    SMOOTHING,
     V_END,
     Named,
     StepWriter,
@@ -45,6 +47,7 @@ class StepProgram:
 
     model: Model
     options: StepOptions
+    smooth: bool = False  # laws are softened for derivatives
 
     @cached_property
     def arguments(self) -> list[Argument]:
@@ -55,7 +58,8 @@ class StepProgram:
             forces.append(Argument("f_ext", (6 * model.nb + 6,), "6 (nb + 1)"))
         carry = [a for a in carry_of(model, options) if a.name not in ("clock", "passed")]
         constants = [a for a in constants_of(model, options) if not a.read_by_index]
-        return [*carry, Argument("step", (), ""), *forces, *constants]
+        width = [Argument(SMOOTHING, (), "")] if self.smooth else []
+        return [*carry, Argument("step", (), ""), *forces, *constants, *width]
 
     @property
     def rows(self) -> int:
@@ -74,7 +78,7 @@ class StepProgram:
         n, m = self.model.nv, self.rows
         sizes = {a.name: prod(a.shape) for a in self.arguments}
         sizes |= {ACCELERATION: n, AFTER: n, IMPULSES: m, ERRORS: m, ENDS: m, ANSWERS: 0}
-        sizes |= {Q_END: self.model.nq, V_END: n, ON_BODIES: 6 * self.model.nb + 6, DELTA: n}
+        sizes |= {Q_END: self.model.nq, V_END: n, ON_BODIES: 6 * self.model.nb + 6, DELTA: n, GAINS: m}
         inputs, at = {}, 0
         for name, size in sizes.items():
             inputs[name] = [graph.input(0, at + k) for k in range(size)]
