@@ -34,25 +34,13 @@ _linearized: Any = tuple.__new__
 
 
 def linearize(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike | None = None,
-    *,
-    dt: float,
-    contact: ContactModel | None = None,
-    integrator: str | Integrator = "semi_implicit",
-    control: Compiled | None = None,
-    state: Mapping[str, ArrayLike] | None = None,
-    f_ext: ArrayLike | None = None,
-    actuators: Actuators | None = None,
-    limits: bool = True,
-    forces: ForceElement | Sequence[ForceElement] = (),
-    constraints: Constraint | Sequence[Constraint] = (),
-    parameters: Mapping[str, ArrayLike] | None = None,
-    smoothing: float | None = None,
-    whole: bool = False,
-) -> Linearized:
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dt: float,
+    contact: ContactModel | None = None, integrator: str | Integrator = "semi_implicit",
+    control: Compiled | None = None, state: Mapping[str, ArrayLike] | None = None, f_ext: ArrayLike | None = None,
+    actuators: Actuators | None = None, limits: bool = True, forces: ForceElement | Sequence[ForceElement] = (),
+    constraints: Constraint | Sequence[Constraint] = (), parameters: Mapping[str, ArrayLike] | None = None,
+    smoothing: float | None = None, whole: bool = False,
+) -> Linearized:  # fmt: skip
     """One step of `rollout`, and how its end depends on its beginning::
 
         δ(q⁺, v⁺) = A δ(q, v) + B δτ.
@@ -63,13 +51,10 @@ def linearize(
     derivative from that side.
 
     Args:
-        model: the robot.
-        q: configurations, shape (…, nq).
-        v: velocities, shape (…, nv).
+        model, q, v: the robot; configurations, shape (…, nq); velocities, shape (…, nv).
         tau: joint forces [N m or N], shape (…, nv); 0 by default. With `control`, forces beside the controller's.
         dt: length of the step [s].
-        contact: contact model.
-        integrator: "semi_implicit", "rk4", "variational", or an integrator.
+        contact, integrator: contact model; "semi_implicit", "rk4", "variational", or an integrator.
         control: a controller made by `featherweight.compiled`: A is that of the closed loop.
         state: what else a step begins with, arrays by name, zeros where they are not given: "x", the controller's state
             (its own by default); "step", the number of the step, whose time it sees; "memory", deflections of springs
@@ -86,8 +71,7 @@ def linearize(
         A (…, N, N) and B (…, N, nv) with N = 2nv + size of x + size of m, and it has `x` and `memory` after the step,
         too, as `state` takes them.
 
-    Raises:
-        ValueError: if there is a state among them that the step cannot be made from.
+    Raises ValueError if there is a state among them that the step cannot be made from.
 
     >>> import featherweight as fw
     >>> cart = fw.Builder("cart")
@@ -101,14 +85,14 @@ def linearize(
     found = checked_model(model).cache.facts.get("linearize")  # of the call before
     if found is None or found.flags != flags or not all(map(is_, found.kept, step_arguments)):
         found = _found(model, flags, step_arguments)
-    code, arguments = found.code, found.arguments(q, v, tau, dt, f_ext, state, parameters)
+    arguments = found.arguments(q, v, tau, dt, f_ext, state, parameters)
     if smoothing is not None:
         arguments[found.places[SMOOTHING]] = width(smoothing)
-    for entry in () if whole else code.entries:
+    for entry in () if whole else found.code.entries:
         result = entry(*arguments)
         if result is not None:
             return _linearized(Linearized, result)
-    return code(*arguments)
+    return found.code(*arguments)
 
 
 def width(smoothing: Any) -> np.ndarray | None:
