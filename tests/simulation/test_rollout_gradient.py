@@ -10,7 +10,7 @@ import pytest
 import featherweight as fw
 from featherweight.contact import Impulse, Plane, SpringDamper
 from featherweight.joints import Prismatic, Revolute
-from simulation.test_linearize import H, hopper
+from simulation.test_linearize import H, hopper, standing, walker
 
 STEPS = 40
 
@@ -222,3 +222,24 @@ def test_what_has_no_gradient_back_says_so() -> None:
         fw.rollout_gradient(None, model, q, v, **options)
     with pytest.raises(TypeError, match="control: expected a controller made by"):
         fw.rollout_gradient(cost, model, q, v, control=lambda t, q, v: v, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "variational"])
+def test_gradients_of_floating_robots_are_products_of_their_matrices(integrator: str) -> None:
+    model = walker()
+    q, v, _ = standing(model)
+    tau = 0.3 * np.random.default_rng(1).normal(size=(3, model.nv))
+    contact = Impulse(ground=Plane(friction=0.5), tolerance=1e-13)
+    options: dict[str, Any] = {"dt": H, "contact": contact, "integrator": integrator}
+    _, gradient = fw.rollout_gradient(
+        None, model, q, v, steps=3, tau=tau, final=lambda q, v, x: v[1] + 2.0 * v[4], wrt=("q", "v", "tau"), **options
+    )
+    run, n = fw.rollout(model, q, v, steps=3, tau=tau, **options), model.nv
+    row = np.zeros(2 * n)
+    row[n + 1], row[n + 4] = 1.0, 2.0
+    for k in reversed(range(3)):
+        step = fw.linearize(model, run.q[k], run.v[k], tau[k], **options)
+        assert np.abs(gradient["tau"][k] - row @ step.B).max() <= 1e-6 * np.abs(row @ step.B).max()
+        row = row @ step.A
+    for name, expected in (("q", row[:n]), ("v", row[n:])):
+        assert np.abs(gradient[name] - expected).max() <= 1e-6 * np.abs(expected).max()
