@@ -57,7 +57,8 @@ class Linearization(Native):
         if whole:
             yields = bool(program.rows and program.yielding)
             self._more = {"x": sizes.get("x", 0), "memory": self._remembered + program.rows * yields}
-        n, further = model.nv, [(sizes[name],) for name, size in self._more.items() if size]
+        self._returned = [name for name in self._more if sizes.get(name)]
+        n, further = model.nv, [(sizes[name],) for name in self._returned]
         size = 2 * n + sum(self._more.values())
         shapes = ((model.nq,), (n,), (size, size), (size, n), *further)
         self.returned = Returned(shapes, self._whole if whole else Linearized._make)
@@ -133,14 +134,14 @@ class Linearization(Native):
         A = [row.get(d, 0.0) for row in moved for d in range(columns)]
         B = [row.get(columns + d, 0.0) for row in moved for d in range(n)]
         after = {"x": "controller", "memory": "memory after"}
-        more = [x for name, size in self._more.items() if size for x in step.at.run(after[name])[0]]
+        more = [x for name in self._returned for x in step.at.run(after[name])[0]]
         return [*q, *v, *A, *B, *more], step.status
 
     def _whole(self, parts: Sequence[Any]) -> WholeLinearized:
         q, v, A, B, *more = parts
-        rest, nothing = iter(more), np.zeros((*np.shape(q)[:-1], 0))
-        found = WholeLinearized(q, v, A, B)
-        found.x, found.memory = (next(rest) if size else nothing for size in self._more.values())
+        found, nothing = WholeLinearized(q, v, A, B), np.zeros((*np.shape(q)[:-1], 0))
+        own = dict(zip(self._returned, more, strict=True))
+        found.x, found.memory = own.get("x", nothing), own.get("memory", nothing)
         return found
 
     def _explain(self, arrays: dict[str, np.ndarray]) -> str:
