@@ -27,6 +27,7 @@ from featherweight.contact import Impulse  # noqa: E402
 from peers.mujoco_adapter import joint_order, to_mujoco  # noqa: E402
 
 H, BATCH, ROUNDS, SECONDS = 1e-3, 512, 40, 0.01
+MEMORY = 1 << 18  # bytes for a gradient with checkpoints: a quarter of what 1000 steps take
 STANCE = np.tile([0.0, -0.8, 1.6], 4)
 
 
@@ -81,16 +82,19 @@ def gradients(model: fw.Model, q: np.ndarray, v: np.ndarray) -> dict[str, float]
     """A rollout of 1000 steps on four feet, and the gradient of a cost with respect to all of its forces."""
     options: dict[str, Any] = {"steps": 1000, "dt": H, "contact": Impulse()}
     tau = fw.rollout(model, q, v, control=fw.compiled(stand), **options).tau
-    alone, both = best(
+    alone, both, parts = best(
         [
             lambda: fw.rollout(model, q, v, tau=tau, **options),
             lambda: fw.rollout_gradient(running, model, q, v, tau=tau, **options),
+            lambda: fw.rollout_gradient(running, model, q, v, tau=tau, memory=MEMORY, **options),
         ]
     )
     return {
         "rollout of 1000 steps [ms]": alone * 1e3,
         "with its gradient [ms]": both * 1e3,
         "times the rollout": both / alone,
+        f"with checkpoints in {MEMORY >> 10} kB [ms]": parts * 1e3,
+        "times the rollout, checkpoints": parts / alone,
     }
 
 

@@ -321,3 +321,26 @@ def test_what_cannot_be_linearised_says_so() -> None:
         fw.linearize(model, q[:2], v, dt=H)
     with pytest.raises(ValueError, match="cannot be made from there"):
         fw.linearize(model, q, v * 1e200, dt=H)
+
+
+def test_rotors_mimic_and_turning_axes_on_the_ground() -> None:
+    """What the analytic derivatives of the equation of motion know of: spinning rotors, coordinates that joints share,
+    axes that turn in their body, joints with several; all pushed by contacts."""
+    build = fw.Builder("crawler")
+    build.add_body("base", joint=Free(), inertia=fw.Inertia.box(3.0, (0.3, 0.2, 0.1), at=(0.01, 0.0, 0.02)))
+    shin = fw.Inertia.box(0.4, (0.03, 0.03, 0.2), at=(0, 0, -0.1))
+    rotor = fw.Rotor(9.0, fw.Inertia.sphere(0.1, 0.02))
+    build.add_body("hip", parent="base", joint=fw.joints.Universal(), placement=at((0.1, 0.1, 0)), inertia=shin)
+    build.add_body("knee", parent="hip", joint=Revolute("y"), placement=at((0, 0, -0.2)), inertia=shin, rotor=rotor)
+    follower = fw.joints.Mimic(Revolute("y"), "knee_joint", -0.5, 0.1)
+    build.add_body("toe", parent="knee", joint=follower, placement=at((0, 0, -0.1)), inertia=fw.Inertia.point(0.1))
+    build.add_body("ball", parent="base", joint=fw.joints.Spherical(), placement=at((-0.1, 0, 0)), inertia=shin)
+    build.add_contact_point("toe", parent="toe", position=(0.02, 0, -0.1), radius=RADIUS)
+    model = build.add_contact_point("end", parent="ball", position=(0, 0.02, -0.3)).build()
+    rng = np.random.default_rng(6)
+    q = fw.integrate(model, model.neutral(), 0.1 * rng.normal(size=model.nv), 1.0)
+    places = contact_places(model, fw.forward_kinematics(model, q))
+    q[2] -= max(places[0, 2] - RADIUS, places[1, 2]) + 1e-4
+    v, tau = 0.3 * rng.normal(size=model.nv), rng.normal(size=model.nv)
+    _, run = compared(model, q, v, tau, dt=H, contact=Impulse(ground=MIDDLE, tolerance=1e-13))
+    assert (np.linalg.norm(run.contact_force[0], axis=-1) > 0).any()

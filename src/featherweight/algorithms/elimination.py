@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from featherweight.algorithms.linear import is_zero
-from featherweight.scalar import absolute, where
+from featherweight.scalar import absolute, when, where
 
 VANISHED = 1e-11  # of what a pivot was before the elimination
 
@@ -22,6 +22,24 @@ class LU:
 
     rows: list[list[Any]]
     inverse: list[Any]
+
+    def replaced(self, condition: Any, make: Callable[[], LU]) -> LU:
+        """The factors that are made where a condition holds, these elsewhere; both are zero in the same places."""
+
+        def entries(lu: LU) -> list[Any]:
+            return [x for row in (*lu.rows, lu.inverse) for x in row]
+
+        known = entries(self)
+        places = [k for k, x in enumerate(known) if not is_zero(x)]
+
+        def made() -> list[Any]:
+            other = entries(make())
+            return [other[k] for k in places]
+
+        for k, x in zip(places, when(condition, made, [known[k] for k in places]), strict=True):
+            known[k] = x
+        n = len(self.inverse)
+        return LU([known[i * n : i * n + n] for i in range(n)], known[n * n :])
 
     def solve(self, b: Sequence[Any]) -> list[Any]:
         """A⁻¹ b."""

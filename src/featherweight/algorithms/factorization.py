@@ -8,9 +8,8 @@ from itertools import product
 from typing import Any
 
 from featherweight.algorithms.linear import is_zero
+from featherweight.algorithms.products import BLOCK, add_block
 from featherweight.scalar import reciprocal
-
-BLOCK = 4  # rows and columns of M⁻¹
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,14 @@ class LTDL:
                 y[i] = y[i] - l * y[j]
         return y
 
+    def carried(self, b: Mapping[int, Any]) -> dict[int, Any]:
+        """L⁻ᵀ b of a sparse b: from where it acts to the root."""
+        y = dict(b)
+        for i in reversed(range(len(self.d))):
+            for j, l in self.L[i].items() if i in y else ():
+                y[j] = y[j] - l * y[i] if j in y else -(l * y[i])
+        return y
+
     def unit_inverse(self, mark: Callable[[], None] = lambda: None) -> list[dict[int, Any]]:
         """Z = L⁻¹, rows as {column: entry}: as sparse as L. `mark` begins a new region of the program, here and below,
         so that rows of equal limbs share code."""
@@ -45,6 +52,10 @@ class LTDL:
                     row[k] = row.get(k, 0) - l * z
             Z.append(row)
         return Z
+
+    def scaled(self, x: Any) -> LTDL:
+        """The factors of M / x."""
+        return LTDL(self.L, [d / x for d in self.d], [r * x for r in self.d_inverse])
 
     def inverse(self, mark: Callable[[], None] = lambda: None) -> list[list[Any]]:
         """M⁻¹, whole and symmetric: (M⁻¹)_ij = Σ_k Z_ik Z_jk / d_k over common ancestors k of i and j, Z = L⁻¹."""
@@ -83,10 +94,10 @@ class LTDL:
         for columns in limbs:
             for rows in limbs:
                 mark()
-                _multiply(below, entries, rows, columns, Y)
+                add_block(below, entries, rows, columns, Y)
             for rows in limbs:
                 mark()
-                _multiply(W, Y, rows, columns, X)
+                add_block(W, Y, rows, columns, X)
         return [[row.get(c, 0) for c in range(n)] for row in X]
 
     def _limbs(self) -> list[list[int]]:
@@ -100,20 +111,6 @@ class LTDL:
             else:
                 limbs.append([i])
         return limbs
-
-
-def _multiply(
-    A: Sequence[Mapping[int, Any]],
-    B: Sequence[Mapping[int, Any]],
-    rows: Sequence[int],
-    columns: Sequence[int],
-    into: Sequence[dict[int, Any]],
-) -> None:
-    """A block of A B, one product of a column with a row after the other: what is read stays in registers."""
-    for k in sorted({k for i in rows for k in A[i]}):
-        for i, c in product(rows, columns):
-            if k in A[i] and c in B[k]:
-                into[i][c] = into[i].get(c, 0) + A[i][k] * B[k][c]
 
 
 def factorize(M: Sequence[Sequence[Any]], mark: Callable[[], None] = lambda: None) -> LTDL:

@@ -106,6 +106,17 @@ class RootFrame:
                 tau[joint.v.start] = tau[joint.v.start] + A[parent].dot(w)
         return tau
 
+    def at_joints(self, tree: Tree, f_ext: Sequence[Force]) -> list[Any]:
+        """Σ Jᵀ f: forces on bodies, each in its frame, as joint forces."""
+        F = [f if i == 0 else self.Y[i].back(f) for i, f in enumerate(f_ext)]
+        tau: list[Any] = [0] * tree.nv
+        for i, parent, joint in tree.inward():
+            for k, s in zip(joint.dofs, self.S[i], strict=True):
+                tau[k] = tau[k] + s.dot(F[i])
+            if parent > 0:
+                F[parent] = F[parent] + F[i]
+        return tau
+
     def composite(self, tree: Tree) -> tuple[list[RigidInertia], list[list[Force]], Rows]:
         """Each body with all it carries as one rigid body I_c; the forces that accelerate it along its joint's axes, as
         the joints before it feel them; and M."""

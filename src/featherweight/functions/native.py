@@ -85,6 +85,11 @@ class Native:
                     return result if self._alone else self._built(result)
         return self._slow(self._bound(values, named))
 
+    @property
+    def entries(self) -> tuple[Any, ...]:
+        """Native entry points: they return None for arguments that only a call of the function understands."""
+        return self._entries
+
     def _built(self, result: Any) -> Any:
         return self._build(result if isinstance(result, tuple) else (result,))
 

@@ -36,6 +36,15 @@ class StepForces:
 
 
 @dataclass(frozen=True)
+class StepEquation:
+    """The equations that a step solves for δ, q⁺ = q ⊕ δ: `residual(δ)` is zero, one number for each degree of freedom,
+    and `end(δ)` is the state after the step. Derivatives are made of these, not of the search."""
+
+    residual: Callable[[Sequence[Any]], list[Any]]
+    end: Callable[[Sequence[Any]], tuple[list[Any], list[Any]]]
+
+
+@dataclass(frozen=True)
 class Advanced:
     """A step: the new state, what is carried on, and how the equations of the step were solved, if it has any."""
 
@@ -103,6 +112,12 @@ class Integrator:
         self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: StepForces, h: Any
     ) -> MotionEquation | None:
         """The equation of motion that impulses enter before the robot moves; None if it has moved when they act."""
+        return None
+
+    def solved_equation(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: StepForces, h: Any
+    ) -> StepEquation | None:
+        """The equations of a step without impulses, if it `solves` any; None: it has no derivative back."""
         return None
 
     def finish(

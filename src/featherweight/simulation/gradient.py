@@ -1,23 +1,20 @@
 """`rollout_gradient`: the gradient of a cost over a whole rollout, by adjoint steps from its end to its beginning.
 
-A rollout keeps its states; then each step is visited once, the last one first, and hands the cotangents of the state
-after it on to the state before it, to forces and parameters (`implicit.py`). Memory is that of the states.
+A rollout keeps its states (`kept_steps.py`); then each step is visited once, the last one first, and hands the
+cotangents of the state after it on to the state before it, to forces and parameters (`adjoint_loop.py`, `adjoint.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featherweight.compiler import Argument, Graph, interpreting
+from featherweight.compiler import interpreting
 from featherweight.compiler.runtime.arguments import first_not_finite
-from featherweight.compiler.runtime.loop import Call, Loop
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
-from featherweight.differentiation import replayed, traced
 from featherweight.dynamics.checks import checked_model
 from featherweight.errors import SimulationError
 from featherweight.forces import ForceElement
@@ -28,19 +25,18 @@ from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.model.cache import Kernels
 from featherweight.simulation.actuators import Actuators
+from featherweight.simulation.adjoint_loop import WEIGHTED, AdjointLoop
 from featherweight.simulation.control import Compiled
-from featherweight.simulation.implicit import ImplicitStep
-from featherweight.simulation.linearization import Linearization
+from featherweight.simulation.kept_steps import KeptSteps, Segment
+from featherweight.simulation.linearization import width
 from featherweight.simulation.options import StepOptions
-from featherweight.simulation.problem import step_options, whole_number
-from featherweight.simulation.running import rollout
+from featherweight.simulation.problem import Problem, problem, step_options, whole_number
+from featherweight.simulation.step import constants_of
+from featherweight.simulation.step_equations import SMOOTHING
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-ON = "weights on "
-WEIGHTS = (f"{ON}q", f"{ON}v", f"{ON}tau", f"{ON}x")
-MEMORY = "memory"  # impulses of the step before
 MOST_RECENT = 16  # pairs of costs that are kept with a model
 
 
@@ -50,7 +46,8 @@ def rollout_gradient(
     contact: ContactModel | None = None, integrator: str | Integrator = "semi_implicit",
     actuators: Actuators | None = None, limits: bool = True, forces: ForceElement | Sequence[ForceElement] = (),
     constraints: Constraint | Sequence[Constraint] = (), parameters: Mapping[str, ArrayLike] | None = None,
-    wrt: Sequence[str] = ("tau",),
+    wrt: Sequence[str] = ("tau",), memory: int = 1 << 30,
+    smoothing: float | None = None,
 ) -> tuple[Any, dict[str, np.ndarray]]:  # fmt: skip
     """A cost of a rollout and its gradient::
 
@@ -67,6 +64,10 @@ def rollout_gradient(
         final: a function of the state at the end.
         wrt: what the gradient is with respect to: "q" and "v" at the beginning, "tau", "x" at the beginning, "p" the
             controller's parameters, or names of declared parameters of the model.
+        memory: bytes for what is kept of steps: states, impulses, forces, gradients of the cost, less than 1 kB a step
+            for a quadruped on four feet. Where all steps do not fit, every so many states are kept (checkpoints), and
+            the steps between them made once more on the way back. Results are the same to the bit.
+        smoothing: width ε [m/s] over which laws of impulses are softened, as for `linearize`; None: not at all.
 
     Returns:
         The value, shape (…), and gradients by name: (…, nv) for "q", along q ⊕ δ, and "v"; (…, steps, nv) for "tau";
@@ -74,152 +75,71 @@ def rollout_gradient(
 
     Raises:
         SimulationError: if a step fails.
-        ValueError: for what has no gradient back: springs and dampers in contact and other force elements that
-            remember, dry friction that yields (`presliding`), variational steps, controllers that wait or see contact.
+        ValueError: for what has no gradient back: controllers that wait or see contact, integrators of others that
+            solve equations and do not say which.
     """
     checked_model(model)
     names = _names(model, control, tau, wrt)
-    arguments = (control, contact, integrator, actuators, limits, forces, constraints)
-    options = step_options(model, control is None, False, *arguments)
-    _check(model, options)
+    moving = {
+        "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
+        "forces": forces, "constraints": constraints,
+    }  # fmt: skip
+    options = step_options(model, control is None, False, **moving)
+    _check(options)
     whole_number("steps", steps)
     if control is None and tau is None:
         tau = np.zeros((steps, model.nv))
-    run = rollout(
-        model, q, v, steps=steps, dt=dt, tau=tau, control=control, contact=contact, integrator=integrator,
-        actuators=actuators, limits=limits, forces=forces, constraints=constraints, parameters=parameters,
-    )  # fmt: skip
-    if (np.asarray(run.status) != 0).any():
+    what = problem(model, q, v, steps, dt, 1, parameters, tau, None, "first", moving)
+    costs = _costs(model, 0 if control is None else control.state.shape[-1], cost, final)
+    try:
+        return _gradient(what, options, names, costs, whole_number("memory", memory), width(smoothing))
+    except SimulationError:
         given = {name: np.asarray(x, dtype=float) for name, x in {"q": q, "v": v, "tau": tau}.items() if x is not None}
         start = Input("q", (model.nq,), (model.nv,), model)
         if reason := first_not_finite(list(given), list(given.values())) or start.explain(given["q"]):
-            raise ValueError(f"rollout_gradient: {reason}")
-        raise SimulationError("rollout_gradient: a step of this rollout fails; rollout says which, and why")
-    size = 0 if control is None else control.state.shape[-1]
-    x = run.x if control is not None else np.zeros((*run.q.shape[:-1], 0))
-    value, weights, ending = _costs(model, size, cost, final).of(run, x, steps, dt)
-    known = {"q": run.q[..., :-1, :], "v": run.v[..., :-1, :], "x": x[..., :-1, :], "tau": tau}
-    known |= {"dt": np.array(float(dt)), "step": np.arange(float(steps))[:, None], **(parameters or {})}
-    known |= dict(zip(WEIGHTS, weights, strict=True))
-    loop, batch = _loop(model, options, names), run.q.shape[:-2]
-    return value, loop.run({**loop.defaults(options), **known}, ending, batch, steps, names)
+            raise ValueError(f"rollout_gradient: {reason}") from None
+        raise
 
 
-class AdjointLoop:
-    """The loop over the steps of a rollout, backwards: its carry are cotangents of the state, and sums of those of what
-    holds for all steps."""
-
-    def __init__(self, model: Model, options: StepOptions, names: Sequence[str]) -> None:
-        self.step = Linearization(model, options)
-        self.defaults = self.step.defaults
-        own = {x.name: x for x in self.step.inputs}
-        changing = ["q", "v", "x", "tau", "step", MEMORY]
-        n, size = model.nv, own["x"].size if "x" in own else 0
-        sizes = dict(zip(WEIGHTS, (n, n, n, size), strict=True))
-        self.summed = [name for name in own if name in names and name not in changing]
-        self.wanted = [name for name in own if name in ("q", "v", "x", *names)]
-        self.inputs = [x for x in self.step.inputs if x.name in changing and x.name != MEMORY]
-        kept = [w for w in (WEIGHTS[0], WEIGHTS[1], WEIGHTS[3]) if sizes[w]]
-        self.carry = [Argument(w, (sizes[w],), "n") for w in kept]
-        self.carry += [Argument(name, (own[name].size,), "n") for name in self.summed]
-        if MEMORY in own:  # the search of a step begins with the impulses of the one after it
-            self.carry.append(Argument(MEMORY, own[MEMORY].shape, "n"))
-        self.given = [Argument(x.name, (x.size,), "n") for x in self.inputs]
-        self.given += [Argument(w, (k,), "n") for w, k in sizes.items() if k]
-        others = [x for x in self.step.inputs if x.name not in changing]
-        self.constants = [(x.name, len(x.shape)) for x in others]
-        self._names, self._record, self._kept = [x.name for x in others], "tau" in names, kept
-        known = options.identity
-        tables = [table.tobytes().hex() for table in options.tables]
-        whole = identity("rollout_gradient", known.text, list(names), tables, model, options.touching(model))
-        self.code = Loop(
-            "rollout_gradient", self.carry, [Argument(f"given {a.name}", a.shape, a.symbols) for a in self.given],
-            [Argument(f"constant {x.name}", (x.size,), "n") for x in others], [(n,)] if self._record else [],
-            self._function, len(self.carry), None if known.foreign else whole.everywhere, one_by_one=True,
-        )  # fmt: skip
-
-    def run(
-        self, known: dict[str, Any], ending: Sequence[Any], batch: tuple[int, ...], steps: int, names: Sequence[str]
-    ) -> dict[str, np.ndarray]:
-        """Gradients by name: from what steps depend on, by name, and the weights on the state at the end."""
-        count, model = prod(batch), self.step.model
-
-        def rows(array: Any, axes: int) -> np.ndarray:
-            """One row for each robot, of what may be the same for several."""
-            array = np.asarray(array, dtype=float)
-            inner = array.shape[array.ndim - axes :]
-            return np.ascontiguousarray(np.broadcast_to(array, (*batch, *inner)).reshape(count, *inner))
-
-        begin = dict(zip((WEIGHTS[0], WEIGHTS[1], WEIGHTS[3]), ending, strict=True))
-        carry = [rows(begin[a.name], 1) if a.name in begin else np.zeros((count, *a.shape)) for a in self.carry]
-        given = [np.ascontiguousarray(rows(known[a.name], 2)[:, ::-1]) for a in self.given]
-        every = [rows(known[name], axes) for name, axes in self.constants]
-        constants = [values.reshape(count, prod(values.shape[1:])) for values in every]
-        records = [np.empty((count, steps, model.nv))] if self._record else []
-        states = [np.empty_like(c) for c in carry]
-        self.code.run(Call(carry, given, constants, states, records, steps, 1 if records else steps))
-        found = {a.name.removeprefix(ON): c for a, c in zip(self.carry, states, strict=True)}
-        if records:
-            found["tau"] = records[0][:, ::-1]
-        shapes = {name: p.shape for name, p in model.parameters.items()}
-        return {name: found[name].reshape((*batch, *shapes.get(name, found[name].shape[1:]))) for name in names}
-
-    def _function(self, scalars: list[list[Any]], lift: Any, mark: Any) -> tuple[list[list[Any]], Any]:
-        sizes = [len(own) for own in scalars]
-        flat = [x for own in scalars for x in own]
-
-        def write(flat: Sequence[Any]) -> list[Any]:
-            rest = iter(flat)
-            return self._written([[next(rest) for _ in range(size)] for size in sizes])
-
-        if Graph.tracing() is None:  # interpreted: what is written in a trace, run on numbers
-            results = iter(replayed(traced(write, flat, [True] * len(flat)), flat))
-        else:
-            results = iter(write(flat))
-        shapes = [a.shape[0] for a in self.carry] + ([self.step.model.nv] if self._record else [])
-        return [[next(results) for _ in range(k)] for k in shapes], 0
-
-    def _written(self, scalars: list[list[Any]]) -> list[Any]:
-        """One step backwards: the next carry, and the gradient with respect to its forces."""
-        n, m = len(self.carry), len(self.given)
-        carry = {a.name: own for a, own in zip(self.carry, scalars[:n], strict=True)}
-        given = {a.name: own for a, own in zip(self.given, scalars[n : n + m], strict=True)}
-        values = {x.name: given[x.name] for x in self.inputs} | dict(zip(self._names, scalars[n + m :], strict=True))
-        if MEMORY in carry:
-            values[MEMORY] = carry[MEMORY]
-        step = ImplicitStep(self.step.program, {x.name: values[x.name] for x in self.step.inputs})
-        step.locate(step.velocity, step.found)
-        found = step.pulled(carry[WEIGHTS[0]], carry[WEIGHTS[1]], self.wanted)
-        names, weights = ["tau"], [given[WEIGHTS[2]]]
-        if WEIGHTS[3] in carry:
-            names, weights = [*names, "controller"], [*weights, carry[WEIGHTS[3]]]
-        more = step.at.pulled(names, weights, self.wanted)
-        total = {}
-        for x in self.step.inputs:
-            if x.name in self.wanted:
-                own = [a + b for a, b in zip(found[x.name], more[x.name], strict=True)]
-                total[x.name] = x.cotangents(values[x.name], own)
-        results: list[Any] = []
-        for w in self._kept:
-            results += [a + b for a, b in zip(total[w.removeprefix(ON)], given[w], strict=True)]
-        for name in self.summed:
-            results += [a + b for a, b in zip(carry[name], total[name], strict=True)]
-        if MEMORY in carry:
-            results += step.found
-        return [*results, *total["tau"]] if self._record else results
+def _gradient(
+    what: Problem, options: StepOptions, names: Sequence[str], costs: _Costs, memory: int, smoothing: Any
+) -> tuple[Any, dict[str, np.ndarray]]:
+    model, count, steps = what.model, what.count, what.steps
+    loop = _loop(model, options, names, smoothing is not None)
+    constants = dict(zip((a.name for a in constants_of(model, options)), what.constants, strict=True))
+    if smoothing is not None:
+        constants[SMOOTHING] = smoothing.reshape(1, 1)
+    each, of_tau = np.zeros((count, steps)), np.empty((count, steps, model.nv)) if "tau" in names else None
+    value, carry = np.zeros(count), None
+    for segment in KeptSteps(what, memory, loop.weights).backwards():
+        first, last, states = segment.first, segment.last, segment.states
+        if carry is None:
+            value, ending = costs.at_end(states)
+            carry = loop.begin(ending, count)
+        each[:, first:last], weights = costs.along(segment, what.dt)
+        tau = what.given[0][:, first:last] if what.given else None
+        carry = loop.run(carry, segment, weights, tau, constants, of_tau)
+    found = loop.gradients(carry or [])
+    if of_tau is not None:
+        found["tau"] = of_tau
+    shapes = {name: p.shape for name, p in model.parameters.items()}
+    value = value + each.sum(axis=-1)
+    return value.reshape(what.batch)[()], {
+        name: found[name].reshape((*what.batch, *shapes.get(name, found[name].shape[1:]))) for name in names
+    }
 
 
-def _loop(model: Model, options: StepOptions, names: Sequence[str]) -> AdjointLoop:
+def _loop(model: Model, options: StepOptions, names: Sequence[str], smooth: bool) -> AdjointLoop:
     """The loop for this structure, made once."""
     known = options.identity
     if not known.settled or (known.foreign and interpreting()):
-        return AdjointLoop(model, options, names)
+        return AdjointLoop(model, options, names, smooth)
     control = options.control
     kernels = model.cache.kernels
     if known.foreign and control is not None:
         kernels = control.loops.setdefault(model, Kernels())
-    key = ("rollout_gradient", known, tuple(table.tobytes() for table in options.tables), tuple(names))
-    return kernels.once(key, lambda: AdjointLoop(model, options, names))
+    key = ("rollout_gradient", known, tuple(table.tobytes() for table in options.tables), tuple(names), smooth)
+    return kernels.once(key, lambda: AdjointLoop(model, options, names, smooth))
 
 
 def _costs(model: Model, size: int, cost: Any, final: Any) -> _Costs:
@@ -246,26 +166,38 @@ class _Costs:
                 raise TypeError(f"{name}: expected a function of one state, got {type(given).__name__}")
         n = model.nv
         q = configuration(model)
-        self.sizes = (n, n, n, size)
+        self.sizes = dict(zip(WEIGHTED, (n, n, n, size), strict=True))
         self.cost = cost and function(cost, inputs={"t": (), "q": q, "v": n, "tau": n, "x": size})
         self.final = final and function(final, inputs={"q": q, "v": n, "x": size})
+        self._of_cost = self.cost and vjp(self.cost, *WEIGHTED)
+        self._of_final = self.final and vjp(self.final)
 
-    def of(self, run: Any, x: np.ndarray, steps: int, dt: float) -> tuple[Any, list[Any], list[Any]]:
-        """The value, gradients along the states of all steps, and at the end."""
-        batch = run.q.shape[:-2]
-        value: Any = np.zeros(batch)
-        weights = [np.zeros((*batch, steps, size)) for size in self.sizes]
-        ending = [np.zeros((*batch, size)) for size in (*self.sizes[:2], self.sizes[3])]
-        if self.cost:
-            states = (dt * np.arange(steps), run.q[..., :-1, :], run.v[..., :-1, :], run.tau, x[..., :-1, :])
-            each = _number("cost", self.cost)(*states)
-            value = value + each.sum(axis=-1)
-            weights = list(vjp(self.cost, "q", "v", "tau", "x")(*states, np.ones(each.shape)))
-        if self.final:
-            last = _number("final", self.final)(run.q[..., -1, :], run.v[..., -1, :], x[..., -1, :])
-            value = value + last
-            ending = list(vjp(self.final)(run.q[..., -1, :], run.v[..., -1, :], x[..., -1, :], np.ones(last.shape)))
-        return value, weights, ending
+    def at_end(self, states: Mapping[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The final cost of each robot, and its gradient."""
+        names, count = ("q", "v", "x"), len(states["q"])
+        last = [states[name][:, -1] if name in states else np.zeros((count, 0)) for name in names]
+        if not self.final:
+            return np.zeros(count), {name: np.zeros((count, self.sizes[name])) for name in names}
+        value = _number("final", self.final)(*last)
+        found = self._of_final(*last, np.ones(value.shape))
+        return value, dict(zip(names, found, strict=True))
+
+    def along(self, segment: Segment, dt: float) -> tuple[Any, dict[str, np.ndarray]]:
+        """The running cost of each robot and step, and its gradients."""
+        states, count, steps = segment.states, len(segment.tau), segment.last - segment.first
+        if not self.cost:
+            return 0.0, {name: np.zeros((count, steps, size)) for name, size in self.sizes.items()}
+        time = np.tile(dt * np.arange(segment.first, segment.last), count)
+        arguments = [time]  # one row for each robot and step
+        for values in (states["q"][:, :-1], states["v"][:, :-1], segment.tau):
+            arguments.append(values.reshape(count * steps, values.shape[-1]))
+        x = states["x"][:, :-1] if "x" in states else np.zeros((count, steps, 0))
+        arguments.append(x.reshape(count * steps, x.shape[-1]))
+        each = _number("cost", self.cost)(*arguments)
+        found = self._of_cost(*arguments, np.ones(each.shape))
+        named = zip(WEIGHTED, found, strict=True)
+        rows = {name: own.reshape(count, steps, own.shape[-1]) for name, own in named if own.shape[-1]}
+        return each.reshape(count, steps), rows
 
 
 def _number(name: str, f: Function) -> Function:
@@ -294,20 +226,8 @@ def _names(model: Model, control: Any, tau: Any, wrt: Any) -> list[str]:
     return names
 
 
-def _check(model: Model, options: StepOptions) -> None:
+def _check(options: StepOptions) -> None:
     """ValueError for what has no gradient back."""
-    sizes, control, method = options.parts.memory_sizes(model), options.control, options.integrator
-    if sum(sizes.elements):
-        raise ValueError(
-            "contact, forces: what remembers from step to step (springs and dampers in contact) has no gradient back; "
-            "use contact.Impulse, or products of linearize"
-        )
-    if method.solves or (method.moves_first and options.parts.constraints):
-        raise ValueError(
-            f"integrator: steps of {method!r} have no gradient back; use 'semi_implicit' or 'rk4', or products of "
-            "linearize"
-        )
-    if any(getattr(constraint, "presliding", 0.0) for constraint in options.parts.constraints):
-        raise ValueError("contact: dry friction that yields has no gradient back; use Impulse(presliding=0.0)")
+    control = options.control
     if control is not None and (control.every > 1 or control.feels):
         raise ValueError("control: a controller that waits (every) or sees contact has no gradient back")

@@ -74,6 +74,12 @@ class MotionEquation:
 
     def residual(self, a: Sequence[Any], pushes: Sequence[Push], impulses: Sequence[Any]) -> list[Any]:
         """What is left of the equation, with these impulses of rows that push so."""
+        f_ext, forces = self.pushed(pushes, impulses)
+        needed, _ = algorithms.inverse_dynamics(self.tree, self.q, self.v, a, f_ext)
+        return [x - y for x, y in zip(needed, forces, strict=True)]
+
+    def pushed(self, pushes: Sequence[Push], impulses: Sequence[Any]) -> tuple[list[Force], list[Any]]:
+        """The forces on bodies, each in its frame, and at joints, with these impulses of rows that push so."""
         f_ext, forces = list(self.f_ext or [Force.zero()] * len(self.tree.parent)), list(self.forces)
         for push, impulse in zip(pushes, impulses, strict=True):
             share = impulse * self.per_h
@@ -81,8 +87,7 @@ class MotionEquation:
                 f_ext[body] = f_ext[body] + force * share
             for d, number in push.joints.items():
                 forces[d] = forces[d] + number * share
-        needed, _ = algorithms.inverse_dynamics(self.tree, self.q, self.v, a, f_ext)
-        return [x - y for x, y in zip(needed, forces, strict=True)]
+        return f_ext, forces
 
 
 def _sum(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:

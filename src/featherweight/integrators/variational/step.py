@@ -64,13 +64,16 @@ class Step:
 
     def _anew(self, found: Found, search: Search, along: Tree) -> Arrival:
         """With factors that are made at q⁺."""
-        delta = found.corrected(search.answers, along)
+        return self.landed(found.trial, found.corrected(search.answers, along), along)
+
+    def landed(self, trial: Trial, delta: Sequence[Any], along: Tree) -> Arrival:
+        """Where a step δ ends, of which a trial close to it is known."""
         q = algorithms.integrate(along, self.q, delta)
         forces = self.acting.at_end(self.tree, q, delta)
-        p, own = self._momenta(self.tree, found.trial, delta, forces), self._floating(self.tree, delta, forces)
+        p, own = self._momenta(self.tree, trial, delta, forces), self._floating(self.tree, delta, forces)
         joints = replace(along, joints=self.braked.end.joints).moved(self.q, delta, q).joints
         v = read_out(replace(self.tree, joints=joints), q, self.h, [own.get(k, x) for k, x in enumerate(p)])
-        return Arrival(delta, q, v, self.braked.rubbed(own, v, self.h))
+        return Arrival(list(delta), q, v, self.braked.rubbed(own, v, self.h))
 
     def _momenta(self, along: Tree, trial: Trial, delta: Sequence[Any], forces: Sequence[Any]) -> list[Any]:
         tree = replace(self.tree, weave=along.weave)

@@ -9,8 +9,9 @@ from typing import Any
 
 from featherweight import algorithms
 from featherweight.inputs import Numbers, with_fields
-from featherweight.integrators.integrator import Advanced, External, Integrator
+from featherweight.integrators.integrator import Advanced, External, Integrator, StepEquation, StepForces
 from featherweight.integrators.variational.drnea import Place
+from featherweight.integrators.variational.equation import step_equation
 from featherweight.integrators.variational.floating import floating_start, forgotten, kept, kept_size
 from featherweight.integrators.variational.forces import Acting, Braked
 from featherweight.integrators.variational.guesses import GUESSES, extrapolated, memory_size, remembered
@@ -114,6 +115,11 @@ class Variational(Integrator):
         carried = [*kept(arrival.momenta), *memory]
         error = sqrt(found.trial.square) / where(largest > 0, largest, 1.0)
         return Advanced(arrival.q, arrival.v, carried, found.iterations, error, search.good(found.trial))
+
+    def solved_equation(
+        self, tree: Tree, q: Sequence[Any], v: Sequence[Any], acting: StepForces, h: Any
+    ) -> StepEquation | None:
+        return step_equation(tree, q, v, acting.tau, h, acting.external)
 
     def _square(self, tree: Tree, tolerance: Any, largest: Any, h: Any) -> Any:
         """The |e|² of a tolerance."""
