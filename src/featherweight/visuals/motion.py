@@ -22,7 +22,7 @@ class Frames:
     """F frames of one robot; `failure` says where and why they end early.
 
     `t` (F,) [s]; `index` (F,), the trajectory's samples; `rotation` (F, nb+1, 3, 3) and `position` (F, nb+1, 3) of the
-    bodies in the world; `com` (F, 3); `points` (F, n, 3), the contact points of the model, then those where shapes touch
+    bodies in the world; `com` (F, 3); `points` (F, n, 3), the contact points of the model, then where shapes touch
     each other or the ground; `force` (F, n, 3) on them [N].
     """
 
