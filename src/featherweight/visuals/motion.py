@@ -67,8 +67,8 @@ def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> F
         poses, ground = Poses(motion.rotation, motion.position), one.ground
         pushes = _held(one.pair_force, index), _held(one.slots, index)
         places, force = pair_places(model, poses, one.pairs, ground, *pushes)
-        both = {"points": (motion.points, places), "force": (motion.force, force)}
-        motion = replace(motion, **{name: np.concatenate(parts, axis=1) for name, parts in both.items()})
+        points = np.concatenate([motion.points, places], axis=1)
+        motion = replace(motion, points=points, force=np.concatenate([motion.force, force], axis=1))
     return replace(motion, failure="" if failure is None else failure.text)
 
 
