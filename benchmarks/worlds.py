@@ -237,7 +237,7 @@ def momentum(quick: bool) -> Rows:
                 other,
                 status=int(run.status),
                 hit=hit,
-            )  # fmt: skip
+            )
         )
     return found
 
@@ -279,7 +279,7 @@ def many_boxes(quick: bool) -> Rows:
                     of_k_times_one=share,
                     first_s=figures["first_s"],
                     failed=figures["failed"],
-                )  # fmt: skip
+                )
             )
     return found
 
@@ -428,7 +428,8 @@ def humanoid(quick: bool) -> Rows:
     return [
         row("humanoid with self-collision, step over that without", share, "≤ 1.5", share <= 1.5, pairs=pairs,
             missed=missed, failed=failed["auto"], failed_without=failed["ground"]),
-        row("humanoid with self-collision, first call over that without", calls, "≤ 2", calls <= 2, first_s=first["auto"]),
+        row("humanoid with self-collision, first call over that without", calls, "≤ 2", calls <= 2,
+            first_s=first["auto"]),
     ]  # fmt: skip
 
 
