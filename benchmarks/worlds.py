@@ -424,7 +424,7 @@ def humanoid(quick: bool) -> Rows:
     share, calls = with_pairs / without, first["auto"] / first["ground"]
     missed = int(kept["auto"].missed.max()) if kept["auto"].missed.size else 0
     failed = {kind: int((kept[kind].status != 0).sum()) for kind in kinds}
-    pairs = len([1 for pair in model.collision_pairs() if getattr(pair, "used", True)])
+    pairs = sum(bool(pair.used) for pair in model.collision_pairs())
     return [
         row("humanoid with self-collision, step over that without", share, "≤ 1.5", share <= 1.5, pairs=pairs,
             missed=missed, failed=failed["auto"], failed_without=failed["ground"]),

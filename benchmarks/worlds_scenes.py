@@ -185,16 +185,14 @@ def quadruped_peer(model: fw.Model) -> mujoco.MjModel:
 
 
 # a humanoid whose segments touch each other, on stairs
-def ragdoll(capsules: bool = True) -> fw.Model:
-    """The limp humanoid, without armature; with the capsules that it is drawn with as shapes that touch."""
+def ragdoll() -> fw.Model:
+    """The limp humanoid, without armature; the capsules that it is drawn with touch each other, its contact points
+    touch the ground."""
     robot = fw.robots.humanoid()
     builder = fw.Builder("ragdoll").add_model(robot)
-    for k, drawn in enumerate(robot.geometry):
-        if capsules and drawn.role == "visual" and drawn.kind == "capsule":
-            shape = fw.shapes.Capsule(*drawn.size)
-            builder.add_geometry(
-                "world" if drawn.body == 0 else drawn.link, shape, placement_of(robot, drawn), name=f"part{k}"
-            )
+    for drawn in robot.geometry:
+        if drawn.role == "visual" and drawn.kind == "capsule":
+            builder.add_geometry(drawn.link, "collision", "capsule", drawn.size, placement_of(robot, drawn))
     return builder.build()
 
 
