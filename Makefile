@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize worlds
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize interop misuse-derivatives worlds
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,15 @@ aarch64: $(VENV)/.dev  ## smoke test, core tests and the same bits on a 64-bit A
 
 wheel: $(VENV)/.dev  ## the built wheel in a fresh environment: install, import, first simulation, first picture
 	$(BIN)/python tests/smoke/wheel.py
+
+TORCH ?= torch==2.13.0
+.interop/.made: pyproject.toml
+	$(PYTHON) -m venv .interop
+	.interop/bin/python -m pip install --quiet --disable-pip-version-check -e ".[jax,torch]" "$(TORCH)" "pytest>=8"
+	@touch $@
+
+interop: .interop/.made  ## JAX and PyTorch, in an environment of their own, .interop/
+	.interop/bin/python -m pytest tests/interop --doctest-modules src/featherweight/interop
 
 memory: $(VENV)/.dev  ## 10 000 models compiled and dropped: what stays in memory; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/memory.py
@@ -126,6 +135,9 @@ soak: $(VENV)/.dev  ## 20 minutes of random calls with threads, forks and signal
 misuse: $(VENV)/.dev  ## bad vectors and a long chain: ours, Pinocchio and MuJoCo; counts in benchmarks/results/
 	$(BIN)/python benchmarks/misuse.py
 
+misuse-derivatives: $(VENV)/.dev  ## 100 000 misuses of derivatives; counts in benchmarks/results/
+	$(BIN)/python benchmarks/misuse_derivatives.py
+
 tables:  ## the newest measurements into the README, docs/benchmarks.md and the page about reliability
 	$(PYTHON) benchmarks/report.py
 
@@ -134,4 +146,4 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .smoke .aarch64 build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .smoke .aarch64 .interop build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -665,7 +665,7 @@ def outcome(data: bytes, options: dict[str, Any], number: int, path: Path) -> tu
             model = fw.load(path, base=base)
     except fw.ModelError as error:
         if number % 10 == 0 and not [f for f in fw.lint(path, base=base) if f.level == "error"]:
-            return "refused, and lint finds nothing", str(error), 0.0
+            raise Failure(f"is refused, and lint finds nothing: {error}") from None
         start = time.process_time()
         other_ways(None, data, base, also, path)
         result = "refused" if error.line else "refused without a line"

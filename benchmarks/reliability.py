@@ -66,8 +66,16 @@ def misuse(result: dict[str, Any]) -> Row | None:
     return [f"{len(result['vectors'])} bad vectors (below)", f"{answered} answered rightly or refused", "`make misuse`"]
 
 
+def misuse_derivatives(result: dict[str, Any]) -> Row | None:
+    counts = result["counts"]
+    answered = f"{_many(counts['right'])} answered rightly, {_many(counts['refused'])} refused"
+    failed = f"{counts['wrong'] + counts['crashed']} neither"
+    return [f"{_many(result['calls'])} misuses of derivatives", f"{answered}, {failed}", "`make misuse-derivatives`"]
+
+
 KINDS: dict[str, Callable[[dict[str, Any]], Row | None]] = {
-    "misuse": misuse, "fuzz": fuzz, "time-bombs": time_bombs, "load": load, "soak": soak, "memory": memory,
+    "misuse": misuse, "misuse-derivatives": misuse_derivatives, "fuzz": fuzz, "time-bombs": time_bombs, "load": load,
+    "soak": soak, "memory": memory,
     "mutants": mutants,
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -61,7 +62,7 @@ if problem:
 print(time.perf_counter() - begin, time.process_time() - used)
 """
 MANY = """
-import resource, sys, signal
+import signal, sys
 import featherweight as fw
 from featherweight.campaigns.progress import SweepProgress
 from featherweight.campaigns.study import loaded
@@ -69,8 +70,9 @@ from featherweight.campaigns.study import loaded
 study = {k: v for k, v in vars(loaded(open(sys.argv[1]).read(), sys.argv[1])).items() if k in
          ("model", "seed", "steps", "dt", "contact", "sample", "reduce")}
 SweepProgress.show = lambda self, outcome: signal.raise_signal(signal.SIGINT)
-found = fw.sweep(out=sys.argv[2], lanes=10**9, chunk=4096, progress=False, **study)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, found.summary()["chunks"])
+found = fw.sweep(out=sys.argv[2], lanes=10**9, chunk=4096, progress=False, scheduler=sys.argv[3] or None, **study)
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(int(peak.split()[1]) / 1024, found.summary()["chunks"])
 """
 
 
@@ -123,16 +125,21 @@ def fresh_worker(folder: Path, name: str) -> dict[str, Any]:
     return {"seconds": wall, "cpu_seconds": cpu, "manifest_bytes": size, "nodes": nodes}
 
 
-def client_memory(folder: Path) -> dict[str, Any]:
-    """Largest memory [MB] of a client with 10⁹ lanes, up to its first chunks; the second call compiles nothing."""
-    command = [sys.executable, "-c", MANY, str(folder / "study.py"), str(folder / "many.zarr")]
-    rows = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in range(2)]
-    return {
-        "megabytes": float(rows[1][0]),
-        "of_the_first_call": float(rows[0][0]),
-        "lanes": 10**9,
-        "chunks": int(rows[1][1]),
-    }
+def client_memory(folder: Path, scheduler: str) -> dict[str, Any]:
+    """Largest memory [MB] of a client with 10⁹ lanes, up to its first chunks: one that traces and compiles, one that
+    finds its code in the cache, and that one with a cluster.
+
+    By VmHWM, which begins anew with a program. `ru_maxrss` does not: a child has that of its parent at least, and this
+    script holds more than any client.
+    """
+    ways = {"compiles": ("", str(folder / "cache")), "finds_its_code": ("", ""), "on_a_cluster": (scheduler, "")}
+    found: dict[str, Any] = {"lanes": 10**9}
+    for way, (address, cache) in ways.items():
+        command = [sys.executable, "-c", MANY, str(folder / "study.py"), str(folder / f"{way}.zarr"), address]
+        own = {**os.environ, **({"FEATHERWEIGHT_CACHE": cache} if cache else {})}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=own).stdout.split()
+        found |= {f"megabytes_{way}": float(done[0]), "chunks": int(done[1])}
+    return found
 
 
 def empty_chunks(folder: Path, client: Any, n: int) -> dict[str, Any]:
@@ -190,7 +197,7 @@ def main() -> None:
             {k: v for k, v in record["cluster_against_threads"].items() if k != "rounds"},
             flush=True,
         )
-        record["client_memory"] = client_memory(folder)
+        record["client_memory"] = client_memory(folder, client.scheduler.address)
         print("memory", record["client_memory"], flush=True)
         record["empty_chunks"] = empty_chunks(folder, client, 100_000)
         print("empty", record["empty_chunks"], flush=True)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -63,23 +67,47 @@ def robots() -> None:
 
 
 def viewer(run: fw.Trajectory, other: fw.Trajectory) -> None:
-    """The page as Chromium shows it."""
+    """The pages of the viewer as Chromium shows them: two runs with curves, a trot that is pulled, a robot's frames."""
+    with fw.viewer.show([run, other], labels=["impulses", "springs"], block=False, browser=False) as shown:
+        shown.content._pause(True)
+        shown.content._plots.show(True)
+        shown.content.step(0.3)
+        page_picture(shown, "viewer.png")
+    with fw.viewer.show(fw.scenes.trot(), block=False, browser=False) as shown:
+        page_picture(shown, "viewer-live.png", pulled)
+    with fw.viewer.show(fw.robots.humanoid(), block=False, browser=False) as shown:
+        stage = shown.content._play.stages[0]
+        stage.tags.show_frames(True)
+        stage.tags.show_frame("left_hand")
+        page_picture(shown, "viewer-frames.png")
+
+
+def page_picture(shown: fw.viewer.Viewer, name: str, prepare: Callable[[Any], None] | None = None) -> None:
+    """A page of the viewer, after something was done to it."""
     from PIL import Image
 
     from viewer.chromium import Page
 
-    with fw.viewer.show([run, other], labels=["impulses", "springs"], block=False, browser=False) as shown:
-        shown.content._pause(True)
-        shown.content.play.show(0.3)
-        shown.content._slider.value = 0.3
-        with Page(shown.url, (1100, 780)) as page:
-            page.until("document.querySelector('[role=slider]') != null", 60)
-            page.value("[...document.querySelectorAll('.mantine-Notification-closeButton')].map(b => b.click())")
-            time.sleep(8)
-            page.picture(PICTURES / "viewer.png")
-    with Image.open(PICTURES / "viewer.png") as picture:
+    with Page(shown.url, (1180, 780)) as page:
+        page.until("document.querySelector('[role=slider]') != null", 60)
+        page.value("[...document.querySelectorAll('.mantine-Notification-closeButton')].map(b => b.click())")
+        time.sleep(8)
+        if prepare is not None:
+            prepare(page)
+        page.picture(PICTURES / name)
+    with Image.open(PICTURES / name) as picture:
         small = picture.convert("RGB").quantize(200)
-    small.save(PICTURES / "viewer.png", optimize=True)
+    small.save(PICTURES / name, optimize=True)
+
+
+def pulled(page: Any) -> None:
+    """The mouse pulls at the trunk."""
+    x, y = 590, 220
+    for kind, k in (("mouseMoved", 0), ("mousePressed", 0), *(("mouseMoved", k) for k in range(1, 11))):
+        held = int(kind == "mousePressed" or k > 0)
+        page.call("Input.dispatchMouseEvent", type=kind, x=x - 4 * k, y=y - 9 * k, button="left", buttons=held)
+        time.sleep(0.2)
+    time.sleep(1.0)
 
 
 def real_robots() -> None:
@@ -100,6 +128,15 @@ def real_robots() -> None:
                 picture.quantize(96).save(PICTURES / path.name, optimize=True)
 
 
+def identification() -> None:
+    """The picture of a tutorial, by the tutorial's own code."""
+    text = (Path(__file__).parent / "tutorials/identification.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+        shutil.copy(Path(folder) / "identification.svg", PICTURES)
+
+
 def main() -> None:
     hard, soft = dropped(fw.contact.Impulse(friction=0.8), 1e-3), dropped(fw.contact.SpringDamper(friction=0.8), 2.5e-4)
     trot()
@@ -109,6 +146,7 @@ def main() -> None:
     energies = {name: swinging(name).energy() for name in ("semi_implicit", "rk4")} | {"variational": chain.energy()}
     energy_picture(chain.t, energies)
     viewer(hard, soft)
+    identification()
 
 
 def energy_picture(t: np.ndarray, energies: dict[str, np.ndarray]) -> None:

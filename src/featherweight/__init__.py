@@ -6,6 +6,7 @@ from featherweight import convert, joints, robots, scalar, shapes
 from featherweight.compiler import interpret, thread_count, threads
 from featherweight.dynamics import (
     ArticulatedInertias,
+    Distance,
     Pose,
     Poses,
     articulated_inertia,
@@ -20,6 +21,7 @@ from featherweight.dynamics import (
     coriolis_matrix,
     delassus,
     difference,
+    distance,
     forward_dynamics,
     forward_dynamics_derivatives,
     forward_kinematics,
@@ -82,6 +84,7 @@ __all__ = [
     "ArticulatedInertias",
     "Builder",
     "ConvergenceError",
+    "Distance",
     "Inertia",
     "Limits",
     "Model",
@@ -111,6 +114,7 @@ __all__ = [
     "delassus",
     "derivative",
     "difference",
+    "distance",
     "exp",
     "forward_dynamics",
     "forward_dynamics_derivatives",

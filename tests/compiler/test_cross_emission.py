@@ -6,6 +6,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
+import featherweight as fw
 from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
 from featherweight.compiler.llvm.entry import emit_entry
@@ -24,11 +25,13 @@ TARGETS = {
     "linux-avx512": Target("x86_64-unknown-linux-gnu", "x86-64", AVX512, 8),
     "linux-arm64": Target("aarch64-unknown-linux-gnu", "generic", "+neon", 2),
     "macos-arm64": Target("arm64-apple-macosx11.0.0", "apple-m1", "", 2),
+    "macos-avx2": Target("x86_64-apple-macosx11.0.0", "x86-64", "+avx2,+fma", 4),
     "windows-avx2": Target("x86_64-pc-windows-msvc", "x86-64", "+avx2,+fma", 4),
     "windows-avx512": Target("x86_64-pc-windows-msvc", "x86-64", AVX512, 8),
 }
 MACHINE = {"linux-arm64": 183, "linux-avx2": 62, "linux-avx512": 62}  # e_machine of ELF
 KERNEL = FORWARD_DYNAMICS._make(branching_robot(), ())
+LEGS = FORWARD_DYNAMICS._make(fw.robots.mini_cheetah(), ())  # four alike: functions that are shared
 REPEATS = kernel(lambda a, b: [*nested(a, b), lookup([1.0, 2.0], a)], 2, 5)
 FUNCTIONS = kernel(lambda a, b: [exp(a), log(b), tanh(a), floor(a), ceil(b), round(a), random(a, b)], 2, 7)
 POLICY = kernel(lambda a, b: [*dense(np.ones((40, 2)), [a, b], None, tanh)[:4], random_normal(a, b)], 2, 5)
@@ -100,7 +103,7 @@ def test_code_for_other_machines_needs_nothing_from_outside(name, lanes):
         support, undefined = symbols(target.object_code(emit_support(width, target)))
         assert {"pack", "unpack", "sincos_slots", "share"} <= support
         assert undefined == set()
-    for each in (KERNEL, REPEATS, FUNCTIONS, POLICY):
+    for each in (KERNEL, LEGS, REPEATS, FUNCTIONS, POLICY):
         defined, undefined = symbols(target.object_code(each.module(width, target).text))
         assert {"run", "rows"} <= defined
         assert undefined <= support

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+WITH_JAX_AND_PYTORCH = "docs/how-to/jax-and-pytorch.md"  # `make interop` runs its code
 PAGES = sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md"))
 
 
@@ -24,7 +25,7 @@ def test_the_ten_lines_run() -> None:
     exec(compile(code_of("README.md"), "README.md", "exec"), {})
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if code_of(page)])
+@pytest.mark.parametrize("page", [page for page in PAGES if code_of(page) and page != WITH_JAX_AND_PYTORCH])
 def test_the_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As at a prompt, where `show` does not wait, in a folder of its own, without a browser."""
     if "go2.urdf" in code_of(page):

@@ -36,6 +36,9 @@ BASE = {
     "rotor_axis": (0.0, 0.0, 1.0),
     "point": (0.0, 0.0, -0.3),
     "radius": 0.02,
+    "ball": 0.2,
+    "ball_place": fw.Placement((0.0, 0.1, 0.0)),
+    "block": (0.1, 0.2, 0.3),
     "tool_parent": "b",
     "tool": fw.Placement((0.2, 0.0, 0.0)),
     "part": fw.Placement((0.0, 0.1, 0.0)),
@@ -64,6 +67,9 @@ CHANGES = {
     "rotor_axis": (0.0, 1.0, 0.0),
     "point": (0.1, 0.0, -0.3),
     "radius": 0.03,
+    "ball": 0.25,
+    "ball_place": fw.Placement((0.0, 0.2, 0.0)),
+    "block": (0.1, 0.2, 0.35),
     "tool_parent": "a",
     "tool": fw.Placement((0.3, 0.0, 0.0)),
     "part": fw.Placement((0.0, 0.2, 0.0)),
@@ -92,6 +98,8 @@ def robot(**changes):
     )  # fmt: skip
     build.add_body("fixed", parent="b", placement=fw.Placement((0.2, 0.0, 0.0)), inertia=fw.Inertia.sphere(0.1, 0.1))
     build.add_frame("tool", parent=x["tool_parent"], placement=x["tool"])
+    build.add_geometry("b", fw.shapes.Sphere(x["ball"]), placement=x["ball_place"], name="ball")
+    build.add_geometry("base", fw.shapes.Box(x["block"]), name="block")
     build.add_contact_point("foot", parent="b", position=x["point"], radius=x["radius"])
     return build.build()
 
@@ -125,6 +133,7 @@ def ask_everything(model):
             fw.unit_force_response(model, q, point, xyz)
         fw.operational_inertia(model, q, ["tool"])
         fw.frame_pose(model, q, frame)
+        fw.distance(model, q, "ball", "block")
         for in_ in ("body", "world", "world_aligned"):
             fw.jacobian(model, q, frame, in_)
             fw.jacobian_dot(model, q, v, frame, in_)
@@ -199,6 +208,9 @@ NUMBERS = {
     "rotor_axis": (0.0, 0.8, 0.6),
     "point": (0.0, 0.0, -0.4),
     "radius": 0.03,
+    "ball": 0.25,
+    "ball_place": fw.Placement((0.0, 0.2, 0.0)),
+    "block": (0.1, 0.2, 0.35),
     "tool": fw.Placement((0.3, 0.0, 0.0)),
     "part": fw.Placement((0.0, 0.2, 0.0)),
     "name": "other robot",

@@ -7,8 +7,10 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pylatexenc import latexwalker
 
 import featherweight as fw
 from cli.command_line import call
@@ -17,6 +19,13 @@ sympy = pytest.importorskip("sympy")
 from featherweight import equations  # noqa: E402
 from featherweight.equations.latex_document import ENGINES, LINE, _ascii, tex, write_pdf  # noqa: E402
 
+NAMES = (  # of LaTeX, amsmath (allowdisplaybreaks, tfrac, text) and graphicx (resizebox)
+    "Bigl Bigr Gamma Sigma Theta acute allowdisplaybreaks backslash cdot cos ddot displaystyle documentclass dot else "
+    "ensuremath fi frac hat ifdim lambda left linewidth mathrm newcommand omega parindent partial quad resizebox right "
+    "sbox section setlength sim sin subsection subsubsection sqrt tau text textasciicircum textasciitilde "
+    "textbackslash textgreater textless tfrac times usebox usepackage wd"
+)
+COMMANDS = frozenset(NAMES.split())
 HOSTILE = r"\input{/etc/passwd} 100% #1 $x$ {a_b} ~^<&> ∮猫 \end{document} é̇"
 
 
@@ -94,7 +103,46 @@ def test_letters_become_commands() -> None:
     )
 
 
-@pytest.mark.skipif(not any(map(shutil.which, ENGINES)), reason="no LaTeX is installed")
+def walked(text: str) -> list[Any]:
+    """All nodes of a document, by a parser that is not ours and forgives nothing."""
+    nodes, at, length = latexwalker.LatexWalker(text, tolerant_parsing=False).get_latex_nodes()
+    assert at + length == len(text), "it was read to its end"
+    every = list(nodes)
+    for node in every:  # grows
+        inside = [*(getattr(node, "nodelist", None) or [])]
+        arguments = getattr(node, "nodeargd", None)
+        inside += [one for one in (getattr(arguments, "argnlist", None) or []) if one is not None]
+        every += inside
+    return every
+
+
+@pytest.mark.parametrize("which", ["two links", "hostile"])
+def test_another_parser_reads_every_formula(which: str, derivations: list[equations.Equations]) -> None:
+    """Where there is no LaTeX: groups, environments and math end where they should, and all commands are LaTeX's own,
+    amsmath's, or defined in the document."""
+    shown = derivations if which == "two links" else [equations.lagrange(pendulum(HOSTILE))]
+    text = tex(shown)
+    nodes = walked(text)
+    formulas = [n for n in nodes if n.isNodeType(latexwalker.LatexMathNode)]
+    formulas += [n for n in nodes if n.isNodeType(latexwalker.LatexEnvironmentNode) and n.environmentname != "document"]
+    assert len(formulas) > 10
+    known = set(re.findall(r"\\(?:newcommand|providecommand|def|newsavebox|newlength)\*?\{?\\(\w+)", text))
+    used = {n.macroname for n in nodes if n.isNodeType(latexwalker.LatexMacroNode)}
+    assert {name for name in used - known if name.isalpha()} <= COMMANDS, "commands that nobody defines"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [r"\begin{document}$x", r"\begin{document}{x\end{document}", r"\begin{align}x\end{equation}", r"a } b"],
+)
+def test_the_other_parser_sees_what_is_broken(broken: str) -> None:
+    with pytest.raises(latexwalker.LatexWalkerParseError):
+        walked(broken)
+
+
+@pytest.mark.skipif(
+    not any(map(shutil.which, ENGINES)), reason="no LaTeX is installed: another parser reads the documents instead"
+)
 @pytest.mark.parametrize("which", ["two links", "hostile"])
 def test_it_compiles_without_a_word(which: str, derivations: list[equations.Equations], tmp_path: Path) -> None:
     shown = derivations if which == "two links" else [equations.lagrange(pendulum(HOSTILE))]

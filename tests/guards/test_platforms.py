@@ -64,3 +64,20 @@ def test_bits_that_differ_are_counted(capsys: pytest.CaptureFixture[str]) -> Non
     assert compared(here, here) == 0
     assert compared(here, there) == 2
     assert "DIFFERENT two: 2 here, x there" in capsys.readouterr().out
+
+
+def test_addresses_are_given_together_or_not_at_all() -> None:
+    """One place decides where the project is: `project.urls`. Once it is there, the citation has it, and the README's
+    links lead there, since PyPI knows no files beside it."""
+    table = re.search(r"^\[project\.urls\]\n(.*?)(?=\n\n|\n\[|\Z)", PROJECT, re.MULTILINE | re.DOTALL)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    cited = re.findall(r"^(?:url|repository-code): \"?(\S+?)\"?$", citation, re.MULTILINE)
+    if table is None:
+        assert cited == [], "CITATION.cff has an address, pyproject.toml has none"
+        return
+    urls = re.findall(r'"(https://[^"]+)"', table[1])
+    assert urls, "project.urls: expected addresses that begin with https://"
+    assert set(cited) & set(urls)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    relative = [link for link in re.findall(r"\]\(([^)#]+)", readme) if not link.startswith("https://")]
+    assert relative == [], "links that PyPI's page cannot follow"

@@ -208,6 +208,32 @@ def test_a_mimic_joint_without_a_leader_passes_strict_when_it_is_repaired(leader
     assert back(model, tmp_path, policy="strict").fingerprint == model.fingerprint
 
 
+@pytest.mark.parametrize("kind", ["floating", "planar", "fixed"])
+def test_a_joint_behind_one_that_cannot_follow_moves_by_itself(kind, tmp_path):
+    """Found by 100 000 damaged files: refused by all policies, although lint found nothing to refuse."""
+    first, second = f'{LIMIT}<mimic joint="hinge"/>', f'{LIMIT}<mimic joint="first"/>'
+    text = more(link("x"), joint("first", "arm", "x", kind, first), link("y"), joint("second", "x", "y", inside=second))
+    with pytest.warns(UserWarning, match="second"):
+        model = fw.loads(text)
+    assert model.joint("second").independent
+    repaired = fw.loads(text, policy="repair")
+    assert back(repaired, tmp_path, policy="strict").fingerprint == repaired.fingerprint
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("claim", ["", '<?xml version="1.0" encoding="utf-16"?>'])
+def test_a_file_of_two_bytes_a_character_without_a_mark_is_repaired(encoding, claim, tmp_path):
+    """Found by 100 000 damaged files: the repaired text had a zero behind each character."""
+    path = tmp_path / "robot.urdf"
+    path.write_bytes((claim + mass("-1").removeprefix('<?xml version="1.0"?>').lstrip()).encode(encoding))
+    with pytest.warns(UserWarning, match="mass is negative"):
+        fw.load(path)
+    text, changes = fw.io.repaired_urdf(path)
+    assert changes
+    repaired = fw.load(path, policy="repair")
+    assert fw.loads(text.encode(), policy="strict").fingerprint == repaired.fingerprint
+
+
 def test_what_is_repaired_can_move():
     model = fw.loads(inertia(ixx=-1, iyy=1, izz=1), policy="repair")
     with fw.interpret():

@@ -59,12 +59,19 @@ def long_way(model: fw.Model, q: Any, v: Any, **others: Any) -> fw.Trajectory:
     return once(model, q, v, parameters={}, **others)
 
 
+def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
+    return x.shape == y.shape and x.dtype == y.dtype and x.tobytes() == y.tobytes()
+
+
 def same(a: fw.Trajectory, b: fw.Trajectory) -> bool:
     """All fields, to the bit."""
     for name in (f.name for f in fields(fw.Trajectory)):
         x, y = getattr(a, name), getattr(b, name)
         if isinstance(x, np.ndarray):
-            if x.shape != y.shape or x.dtype != y.dtype or x.tobytes() != y.tobytes():
+            if not same_bits(x, y):
+                return False
+        elif isinstance(x, dict) and x:
+            if list(x) != list(y) or not all(map(same_bits, x.values(), y.values())):
                 return False
         elif x is not y and x != y:
             return False
@@ -192,6 +199,84 @@ def test_gains_and_parameters_are_seen() -> None:
     assert made[0] == made[2] != made[1]
     made = [asked(MODEL, q, v, parameters={"leg.mass": mass}).q[-1, 7] for mass in (0.4, 0.5, 0.4)]
     assert made[0] == made[2] == asked(MODEL, q, v).q[-1, 7] != made[1]
+
+
+GAIN, TABLE, CELL = 0.3, np.array([0.1, 0.2]), [0.4]
+
+
+def leaning(t: Any, q: Any, v: Any, x: Any, p: Any) -> Any:
+    """A controller with a state and parameters, which refers to a number, an array and a list."""
+    tau = [p[0] * v[k] + GAIN * TABLE[k % 2] * x[0] for k in range(7)]
+    return tau, [x[0] + CELL[0] * p[1]], {"push": tau[0]}
+
+
+LEANING = fw.compiled(leaning, state=[0.1], parameters=[-0.2, 0.5], outputs=["push"])
+
+
+def fresh(model: fw.Model, q: Any, v: Any, **others: Any) -> fw.Trajectory:
+    """The first of its kind is never prepared: by a model like this one, that has computed nothing."""
+    return replace(once(copy.copy(model), q, v, **others), model=model)
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("contact", [None, IMPULSES])
+def test_prepared_rollouts_with_a_controller_and_parameters(
+    batch: tuple[int, ...], contact: Any, short_way: Any
+) -> None:
+    """A controller's numbers and the model's constants: for all robots, or for each its own."""
+    (q, v), rng = states(*batch), np.random.default_rng(0)
+    many = rng.uniform(0.1, 0.5, (*batch, 2)), {"leg.mass": rng.uniform(0.3, 0.6, batch)}
+    setups: list[dict[str, Any]] = []
+    for p, parameters in (([-0.1, 0.4], {"leg.mass": 0.5}), many, (many[0], None)):
+        for control in (LEANING.with_parameters(p), LEANING.with_parameters(p).with_state([0.3])):
+            setups.append({"control": control, "parameters": parameters, "contact": contact})
+    setups.append({"parameters": many[1], "contact": contact})
+    expected = [fresh(MODEL, q, v, **setup) for setup in setups]
+    for setup in setups:
+        asked(MODEL, q, v, **setup)
+    short_way()
+    for _ in range(2):
+        for setup, known in zip(setups, expected, strict=True):
+            made = asked(MODEL, q, v, **setup)
+            assert same(made, known)
+            made.outputs.clear()  # type: ignore[attr-defined]
+            for value in made.parameters.values():
+                value[...] = -1.0
+
+
+def test_each_thing_that_a_controller_refers_to_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    q, v = states()
+    usual = fresh(MODEL, q, v, control=LEANING)
+
+    def compare(control: fw.simulation.control.Compiled) -> bool:
+        """Is it what it was at first? And is it right?"""
+        made, expected = asked(MODEL, q, v, control=control), fresh(MODEL, q, v, control=control)
+        assert same(made, expected)
+        return same(made, usual)
+
+    assert compare(LEANING)
+    for control in (LEANING.with_state([0.2]), LEANING.with_parameters([-0.3, 0.5]), replace(LEANING, every=2)):
+        assert not compare(control)
+        assert compare(LEANING)
+    for thing in (TABLE, CELL, LEANING.state, LEANING.parameters):
+        before, thing[0] = thing[0], 0.7
+        assert not compare(LEANING)
+        thing[0] = before
+        assert compare(LEANING)
+    monkeypatch.setitem(globals(), "GAIN", 0.9)
+    assert not compare(LEANING)
+
+
+@pytest.mark.parametrize("mass", [-1.0, np.nan, np.inf])
+def test_constants_that_no_model_has_are_refused_as_ever(mass: float) -> None:
+    q, v = states()
+    asked(MODEL, q, v, parameters={"leg.mass": 0.5})
+    for given in (mass, np.array(mass)):
+        with pytest.raises(ValueError, match=r"leg\.mass"):
+            asked(MODEL, q, v, parameters={"leg.mass": given})
+    with pytest.raises(ValueError, match="was not declared"):
+        asked(MODEL, q, v, parameters={"leg.mas": 0.5})
+    assert not same(asked(MODEL, q, v, parameters={"leg.mass": 0.5}), asked(MODEL, q, v))
 
 
 def test_a_bad_state_is_marked_and_the_next_one_is_good() -> None:

@@ -78,7 +78,7 @@ def test_a_port_that_is_none_is_refused(swing: fw.Trajectory, port: object) -> N
 
 
 def test_what_cannot_be_shown_is_named() -> None:
-    with pytest.raises(TypeError, match="what: expected a trajectory, several, or a model, got int"):
+    with pytest.raises(TypeError, match="what: expected a trajectory, several, a model, a stepper or a scene, got int"):
         fw.viewer.show([3], block=False, browser=False)
     with pytest.raises(ValueError, match="trajectories: expected one or more, got none"):
         fw.viewer.show([], block=False, browser=False)

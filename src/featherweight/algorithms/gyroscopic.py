@@ -71,8 +71,8 @@ def half_turn(inertia: Symmetric, armature: Sequence[Any], omega: Vector, h: Any
 
         # columns of M + ½ h (ω_m^ Θ - (Θ ω_m)^)
         each = zip(M.matrix, inertia.matrix, Matrix.identity(), strict=True)
-        columns = [M_k + (middle.cross(I_k) - momentum.cross(e)) * half for M_k, I_k, e in each]
-        alpha = alpha - _solved(*columns, residual, small)
+        a, b, c = (M_k + (middle.cross(I_k) - momentum.cross(e)) * half for M_k, I_k, e in each)
+        alpha = alpha - _solved(a, b, c, residual, small)
     return alpha * half
 
 

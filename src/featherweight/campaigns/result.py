@@ -130,8 +130,9 @@ class Sweep:
         return rolled_out(self._manifest, draw, record_every).lane(0)
 
     def show(self, number: int, **options: Any) -> Any:
-        """Compute a lane again and open the viewer on it; the options are those of `featherweight.viewer.show`."""
-        return self.lane(number).show(**options)
+        """Compute a lane again and open the viewer on it, with its number above it; the options are those of
+        `featherweight.viewer.show`."""
+        return self.lane(number).show(**{"labels": [f"lane {number}"], **options})
 
     def plot_map(self, x: Any, y: Any, outcome: Any, **options: Any) -> Any:
         """The mean of an outcome over two parameters, as a matplotlib figure; see `campaigns.plots.plot_map`."""

@@ -73,11 +73,15 @@ def simulate(
     ] = None,
     report_to: Annotated[Path | None, typer.Option("--report", help="write a page about it, HTML, there")] = None,
     show: Annotated[bool, typer.Option("--show", help="open the viewer on it")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="play with it in the browser: pull, steer, pause, reset")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
     robot = model_named(model, base, policy, root, feet)
     with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
+        _alone(live, output, report_to, show, as_json)
         can_be_written("--output", output, (*RUN, *TABLES))
         can_be_written("--report", report_to, PAGE)
         touching = _contact(contact, friction, robot)
@@ -86,6 +90,10 @@ def simulate(
         surfaces = () if touching is None else touching.surfaces
         q = start(robot, set_ or (), height, surfaces, crouching=chosen in CROUCHING)
         step = _step(dt, touching, robot, q)
+        if live:
+            _play(robot, q, dt=step, control=controller_named(chosen, robot, q), contact=touching,
+                  integrator=integrator, limits=limits)  # fmt: skip
+            return
         result = _run(
             robot, q, duration=duration, dt=step, control=controller_named(chosen, robot, q), contact=touching,
             integrator=integrator, limits=limits, record_every=record_every, progress=err.is_terminal,
@@ -161,6 +169,17 @@ def _run(robot: Model, q: np.ndarray, **options: Any) -> Timed:
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         err.print(f"[yellow]{escape(text)}[/]", soft_wrap=True)
     return result
+
+
+def _alone(live: bool, *others: object) -> None:
+    if live and any(others):
+        raise ValueError('--live: nothing is written; "Save run" on the page keeps it. Leave the other out')
+
+
+def _play(robot: Model, q: np.ndarray, **options: Any) -> None:
+    """A live simulation in the browser, until Ctrl-C."""
+    _announce(robot, options["contact"])
+    fw.viewer.show(fw.Stepper(robot, q, f_ext=np.zeros((robot.nb + 1, 6)), **options), block=True)
 
 
 def _base(name: str, base: str, robot: Model) -> report.Line:

@@ -27,8 +27,11 @@ class Timed(NamedTuple):
 
 def expected_compiling(model: Model, contact: ContactModel | None) -> float:
     """About how long compiling a step takes the first time [s], on a core that has nothing else to do."""
-    points = len(model.contact_points) * SECONDS_OF_A_POINT.get(type(contact).__name__, 0.0)
-    return SECONDS_OF_A_JOINT * model.nv + points
+    if contact is None:
+        return SECONDS_OF_A_JOINT * model.nv
+    shapes = contact.arranged(model)
+    points = len(model.contact_points) + sum(pair.count for pair in shapes.direct) + 2 * shapes.slots
+    return SECONDS_OF_A_JOINT * model.nv + points * SECONDS_OF_A_POINT.get(type(contact).__name__, 0.0)
 
 
 def timed(

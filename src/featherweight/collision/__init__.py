@@ -2,6 +2,10 @@
 
 from featherweight.collision.detection import touch_count, touches
 from featherweight.collision.ground import ground_touch_count, ground_touches
+from featherweight.collision.nearest import Witnesses, nearest_points
 from featherweight.collision.touch import FAR, Placed, Touch
 
-__all__ = ["FAR", "Placed", "Touch", "ground_touch_count", "ground_touches", "touch_count", "touches"]
+__all__ = [
+    "FAR", "Placed", "Touch", "Witnesses", "ground_touch_count", "ground_touches", "nearest_points", "touch_count",
+    "touches",
+]  # fmt: skip

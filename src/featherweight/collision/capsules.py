@@ -18,6 +18,7 @@ from featherweight.spatial import Vector
 
 FLAT = 1e-9  # [m], how much farther than the nearest point of crossing capsules their two points may be
 TOGETHER = 0.01  # two points that are nearer to each other than this times the radius are one
+LEVEL = 1e-14  # [m], slopes that are zero but for rounding: between them a segment is inside a box
 PARALLEL = 1e-12  # sine² below which directions are parallel
 
 
@@ -105,11 +106,11 @@ def _nearest(p: Vector, d: Vector, half: Vector, reach: Any, breaks: list[tuple[
     low, high = -reach, reach  # the last s with g ≤ 0, the first with g ≥ 0
     for s in (-reach, reach, *(s for pair in breaks for s in pair)):
         g = slope(s)
-        low = maximum(low, where(g <= 0, s, -reach))
-        high = minimum(high, where(g >= 0, s, reach))
+        low = maximum(low, where(g <= LEVEL, s, -reach))
+        high = minimum(high, where(g >= -LEVEL, s, reach))
     below, above = slope(low), slope(high)
     rise = above - below
-    is_flat = rise <= 1e-15
+    is_flat = rise <= 2.0 * LEVEL
     part = where(is_flat, 0.5, clamp(-below / where(is_flat, 1.0, rise), 0.0, 1.0))
     s = low + part * (high - low)
     return s, _beyond(p + d * s, half) < 0

@@ -27,36 +27,43 @@ class Corner(NamedTuple):
     height: Any
 
 
-def face(shape: Shape, support: Callable[[Vector], Vector], n: Vector) -> list[Vector]:
-    """The farthest points in four directions around the unit vector n, counter-clockwise, in the axes of the shape."""
+def face(shape: Shape, support: Callable[[Vector], Vector], n: Vector) -> list[tuple[Vector, Vector]]:
+    """The farthest points in four directions around the unit vector n, counter-clockwise, in the axes of the shape; and
+    these directions across n."""
     t = across(n)
     w = n.cross(t)
-    tilted = [n + (t * x + w * y) * TILT for x, y in AROUND]
-    if not isinstance(shape, Cylinder):
-        return [support(d) for d in tilted]
-    # a mantle is touched along one line, however round it is
-    x, y, _ = n
-    is_end = x * x + y * y < TILT * TILT
-    straight = [Vector(where(is_end, d.x, x), where(is_end, d.y, y), d.z) for d in tilted]
-    return [support(d) for d in straight]
+    sides = [t * x + w * y for x, y in AROUND]
+    tilted = [n + side * TILT for side in sides]
+    if isinstance(shape, Cylinder):  # a mantle is touched along one line, however round it is
+        x, y, _ = n
+        is_end = x * x + y * y < TILT * TILT
+        tilted = [Vector(where(is_end, d.x, x), where(is_end, d.y, y), d.z) for d in tilted]
+    return [(support(d), side) for d, side in zip(tilted, sides, strict=True)]
 
 
-def met(a: list[Corner], b: list[Corner], beyond: Any) -> list[Candidate]:
+def wider(face: list[Corner], sides: list[Corner], by: Any) -> list[Corner]:
+    """A face that reaches farther to all sides, so that an edge has some width, too."""
+    return [Corner(c.u + by * s.u, c.v + by * s.v, c.height) for c, s in zip(face, sides, strict=True)]
+
+
+def met(a: list[Corner], b: list[Corner], around_a: list[Corner], around_b: list[Corner]) -> list[Candidate]:
     """Where edges of one face are above or below the other: ends of these parts. The gap is height of a less that of b.
 
     Args:
         a, b: corners, counter-clockwise.
-        beyond: how far [m] beyond the sides of the other face an edge may go: how far apart two edges may be that meet
-            along their length.
+        around_a, around_b: the same faces, a little wider: edges end where they leave these.
     """
     wide_a, wide_b = _is_wide(a), _is_wide(b)
     neither = logical_not(wide_a | wide_b)
     found = []
-    for own, other, exists, sign in ((a, b, wide_b | neither, 1.0), (b, a, wide_a, -1.0)):
-        height = _plane(other)
+    for own, other, around, exists, sign in (
+        (a, b, around_b, wide_b | neither, 1.0),
+        (b, a, around_a, wide_a, -1.0),
+    ):
+        height = plane(other)
         for k in range(4):
             p, q = own[k], own[(k + 1) % 4]
-            low, high = _within(p, q, other, beyond)
+            low, high = _within(p, q, around)
             there = exists & (low <= high)
             for s in (low, high):
                 s = where(there, s, 0.0)
@@ -65,15 +72,15 @@ def met(a: list[Corner], b: list[Corner], beyond: Any) -> list[Candidate]:
     return found
 
 
-def _within(p: Corner, q: Corner, sides: list[Corner], beyond: Any) -> tuple[Any, Any]:
+def _within(p: Corner, q: Corner, sides: list[Corner]) -> tuple[Any, Any]:
     """From where to where, 0 to 1, the edge from p to q is inside a convex face."""
     low, high = 0.0, 1.0
     du, dv = q.u - p.u, q.v - p.v
     for k in range(4):
         c, d = sides[k], sides[(k + 1) % 4]
         u, v = d.u - c.u, d.v - c.v
-        # f = side × (x - c) ≥ -beyond |side| along x = p + s (q - p)
-        start = u * (p.v - c.v) - v * (p.u - c.u) + beyond * (absolute(u) + absolute(v))
+        # side × (x - c) ≥ 0 along x = p + s (q - p)
+        start = u * (p.v - c.v) - v * (p.u - c.u)
         rise = u * dv - v * du
         is_steep = absolute(rise) > 1e-18
         s = -start / where(is_steep, rise, 1.0)
@@ -98,7 +105,7 @@ def _is_wide(face: list[Corner]) -> Any:
     return _area(face) > NARROW * (p.u * p.u + p.v * p.v + q.u * q.u + q.v * q.v) + 1e-16
 
 
-def _plane(face: list[Corner]) -> Callable[[Any, Any], Any]:
+def plane(face: list[Corner]) -> Callable[[Any, Any], Any]:
     """Height of a face at (u, v): of the plane through it, or along it if it is an edge."""
     p, q = _diagonals(face)
     area, wide = _area(face), _is_wide(face)

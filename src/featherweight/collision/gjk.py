@@ -19,7 +19,7 @@ from featherweight.scalar import absolute, array, count, maximum, minimum, repea
 from featherweight.spatial import Matrix, Vector
 
 Support = Callable[[Vector], Vector]
-CLEARANCE = 0.002  # of the width of both shapes along n
+CLEARANCE = 5e-4  # of the width of both shapes along n
 TURNS, STEPS = 8, 32  # of moving a, and of GJK in each
 TOLERANCE = 1e-12  # of the squared distance
 
@@ -31,6 +31,7 @@ class Nearest(NamedTuple):
     gap: Any
     a: Vector
     b: Vector
+    bound: Any  # g(n): not more than the distance
 
 
 @dataclass(frozen=True)
@@ -59,27 +60,29 @@ def separation(a: Support, b: Support, R: Matrix, t: Vector) -> Nearest:
     n, gap, width = _best_axis(difference, R, t)
     clearance = CLEARANCE * width
     x, y = difference(n)
-    start = Nearest(n, gap, x, y)
+    start = Nearest(n, gap, x, y, gap)
 
     def turn(carry: tuple[Nearest, Any]) -> tuple[Nearest, Any]:
         old, _ = carry
-        push = maximum(clearance - old.gap, 0.0)
+        push = maximum(clearance - old.bound, 0.0)
         new = _apart(difference, old, push)
+        # where they agree, the distance of the nearest points has twice the digits of the gap along their direction
+        between = new.n.dot(new.a - new.b)
+        gap = where(absolute(between - new.bound) < 1e-4 * width, between, new.bound)
         change = new.n - old.n
-        is_better = new.gap > old.gap - 1e-9 * width
-        done = (push <= 0) | (change.dot(change) < 1e-18) | (new.gap <= old.gap)
+        is_better = new.bound > old.bound + 1e-10 * width
+        is_alike = new.bound > old.bound - 1e-6 * width
         kept = Nearest(
-            *(
-                chosen(is_better, x, y) if isinstance(x, Vector) else where(is_better, x, y)
-                for x, y in zip(new, old, strict=True)
-            )
+            chosen(is_better, new.n, old.n),
+            where(is_better, gap, old.gap),
+            chosen(is_alike, new.a, old.a),
+            chosen(is_alike, new.b, old.b),
+            where(is_better, new.bound, old.bound),
         )
+        done = (push <= 0) | (change.dot(change) < 1e-18) | (new.bound <= old.bound)
         return kept, where(done, 1.0, 0.0)
 
-    found, _ = repeat(turn, (start, 0.0), until=lambda carry: carry[1] > 0, at_most=TURNS)
-    # where they agree, the distance of the nearest points has twice the digits of the gap along their direction
-    between = found.n.dot(found.a - found.b)
-    return found._replace(gap=where(absolute(between - found.gap) < 1e-4 * width, between, found.gap))
+    return repeat(turn, (start, 0.0), until=lambda carry: carry[1] > 0, at_most=TURNS)[0]
 
 
 def _best_axis(difference: Callable[[Vector], tuple[Vector, Vector]], R: Matrix, t: Vector) -> tuple[Vector, Any, Any]:
@@ -133,7 +136,8 @@ def _apart(difference: Callable[[Vector], tuple[Vector, Vector]], old: Nearest, 
     s = repeat(turn, first, until=lambda s: s.done > 0, at_most=STEPS)
     n = s.y * (1.0 / sqrt(s.y.dot(s.y)))
     x, y = difference(n)
-    return Nearest(n, n.dot(x - y), _sum(s.a, s.weights), _sum(s.b, s.weights))
+    bound = n.dot(x - y)
+    return Nearest(n, bound, _sum(s.a, s.weights), _sum(s.b, s.weights), bound)
 
 
 def _sum(points: list[Vector], weights: list[Any]) -> Vector:

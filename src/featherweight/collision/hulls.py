@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from featherweight.collision.cloud import supporting
-from featherweight.collision.faces import Corner, face, met
+from featherweight.collision.faces import Corner, face, met, plane, wider
 from featherweight.collision.geometry import across, chosen
 from featherweight.collision.gjk import Nearest, separation
 from featherweight.collision.spread import spread
@@ -36,17 +36,25 @@ def hull_hull(a: Placed[Shape], b: Placed[Shape]) -> list[Touch]:
         return [Corner(u.dot(p), v.dot(p), n.dot(p)) for p in points]
 
     # of a what is lowest along n, of b what is highest; both counter-clockwise about n
-    below = corners(face(a.shape, support_a, -n)[::-1])
-    above = corners([t + R @ p for p in face(b.shape, support_b, R.transposed_times(n))])
-    middle = 0.5 * (b.shape.rounding - a.shape.rounding)
-    level = 0.5 * n.dot(found.a + found.b) + middle
-    four = spread(met(below, above, BESIDE), TOGETHER)
+    below, below_sides = (
+        corners(list(points)) for points in zip(*face(a.shape, support_a, -n)[::-1], strict=True)
+    )  # fmt: skip
+    points, sides = zip(*face(b.shape, support_b, R.transposed_times(n)), strict=True)
+    above, above_sides = corners([t + R @ p for p in points]), corners([R @ side for side in sides])
+    around = wider(below, below_sides, BESIDE), wider(above, above_sides, BESIDE)
+    four = spread(met(below, above, *around), TOGETHER)
+    height_a, height_b, middle = plane(below), plane(above), 0.5 * (b.shape.rounding - a.shape.rounding)
     nearest = _touch(found, a.shape.rounding, b.shape.rounding)
     # the lowest point of a round rim is none of a face's four
     is_one = (four[1][2] >= FAR) | (nearest.gap < four[0][2] - radius - SAME)
     least = found.gap
     touches = [
-        Touch(where(gap < FAR, maximum(gap, least) - radius, FAR), n, u * x + v * y + n * level) for x, y, gap in four
+        Touch(
+            where(gap < FAR, maximum(gap, least) - radius, FAR),
+            n,
+            u * x + v * y + n * (0.5 * (height_a(x, y) + height_b(x, y)) + middle),
+        )
+        for x, y, gap in four
     ]
     first = Touch(where(is_one, nearest.gap, touches[0].gap), n, chosen(is_one, nearest.point, touches[0].point))
     return [_in_world(a, n, touch) for touch in (first, *touches[1:])]

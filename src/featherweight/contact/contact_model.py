@@ -20,6 +20,8 @@ from featherweight.inputs import Numbers, with_fields
 from featherweight.model import Model
 from featherweight.model.parameters import GROUND_FRICTION
 
+MOST_CONTACTS = 1000  # contact points of shapes with code of their own: about 0.1 s of compiling each
+
 
 @dataclass(frozen=True)
 class ContactModel:
@@ -66,6 +68,13 @@ class ContactModel:
                 f"contact: {model.name!r} has no contact points, and no shapes that may touch; add some with "
                 "Builder.add_contact_point or add_geometry, or name the links of a file that touch: "
                 'fw.load(…, contact=("foot", …))'
+            )
+        contacts = sum(pair.count for pair in self.arranged(model).direct)
+        if contacts > MOST_CONTACTS:
+            raise ValueError(
+                f"contact: {model.name!r} has {contacts} contact points of shapes, and code is made for each: more "
+                f"than {MOST_CONTACTS} would take minutes to compile. Name the pairs that matter (pairs=[…]), let them "
+                "share slots (slots=32), or simulate fewer bodies in one model"
             )
 
     def touching(self, model: Model) -> list[TouchingPair]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featherweight.constraints import Block, Cone, Constraint, Push, Reaction, Situation
+from featherweight.constraints import Block, Cone, Constraint, Reaction, Situation
 from featherweight.contact.candidates import Ground
 from featherweight.contact.signorini import REACH, wanted_velocities
 from featherweight.contact.slots import Arrangement, Slot, Slots, arranged, nearest
@@ -70,7 +70,7 @@ class ShapesTouch(Constraint):
         wanted, inelastic = wanted_velocities(at, m.gap, inside, m.restitution, self.bounce_speed)
         return Block(
             Cone(m.friction), m.bodies, m.gap <= at.h * (REACH + BEYOND * m.closing),
-            lambda: [Push(m.pushes(at, row)) for row in m.axes], wanted, approach=lambda v: m.closing,
+            lambda: [m.push(at, row) for row in m.axes], wanted, approach=lambda v: m.closing,
             inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes,
         )  # fmt: skip
 

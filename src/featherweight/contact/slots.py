@@ -1,8 +1,8 @@
 """Slots: many pairs of shapes that may touch, few contacts. The nearest ones become rows of the solver.
 
 A loop over tables looks at all pairs: code for one pair of each combination of kinds, however many there are. It keeps
-the nearest contact points; which ones these are may differ from state to state, so the rows of a slot push whatever
-body they are of: each body that has shapes, times 1, -1 or 0.
+the nearest contact points. Which ones these are may differ from state to state, so the rows of a slot push joints, not
+bodies: τ = Jᵀ f, with the axes of all joints that move one body of some pair, times 1, -1 or 0.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.collision import FAR, Placed, Touch, touches
+from featherweight.collision import FAR, Placed, touches
 from featherweight.contact.candidates import Ground
 from featherweight.contact.coefficients import pair_table
 from featherweight.contact.pair import Pairs
 from featherweight.contact.surfaces import frame
 from featherweight.contact.touching import SLACK, TouchingPair, placed, touching_pairs
-from featherweight.forces import Kinematics
+from featherweight.forces import Kinematics, Push
 from featherweight.model import Model, Tree
 from featherweight.model.collision_shapes import CollisionShape
 from featherweight.scalar import array, count, lookup, maximum, when, where
 from featherweight.shapes import Shape
-from featherweight.spatial import Force, Matrix, Transform, Vector
+from featherweight.spatial import Matrix, Motion, Transform, Vector
 
+FASTEST = 20.0  # [m/s]: faster than this shapes of slots do not approach each other unseen
 LEAST, PER_ROOT = 8, 4  # slots in all, and for each body that moves in the world
 
 
@@ -79,11 +80,12 @@ class Slot:
 
     @property
     def bodies(self) -> tuple[int, ...]:
+        """All that may be pushed."""
         return tuple(self.signs)
 
-    def pushes(self, at: Kinematics, force: Vector) -> dict[int, Force]:
-        """A force in the world's axes on the first body, and its reaction on the second; on all others nothing."""
-        return _pushes(at, self.signs, self.point, force)
+    def push(self, at: Kinematics, force: Vector) -> Push:
+        """A force in the world's axes on the first body, and its reaction on the second, as forces at joints."""
+        return Push(joints=_at_joints(at, self.signs, self.point, force))
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,9 @@ def nearest(pairs: Sequence[TouchingPair], slots: int, ground: Ground, at: Kinem
     first = 0
     for group in _groups(pairs):
         at.tree.mark()
-        found, own = _look(group, shapes, table, found, first)
+        apart = array([_apart(pair, dict(zip(shapes, poses, strict=True)), at.tree, h) for pair in group])
+        at.tree.mark()
+        found, own = _look(group, shapes, table, apart, found, first)
         places.append((first, own))
         first += len(group) * group[0].count
     ordered = [pair for group in _groups(pairs) for pair in group]
@@ -166,16 +170,23 @@ def _numbers(shape: Shape) -> list[float]:
     return numbers
 
 
+def _apart(pair: TouchingPair, poses: dict[CollisionShape, Transform], tree: Tree, h: Any) -> Any:
+    """Not positive where the bounding balls of two shapes are near each other."""
+    a, b = _both(pair)
+    between = poses[a].r - poses[b].r
+    most = tree.lift(SLACK * (a.shape.reach + b.shape.reach)) + h * FASTEST
+    return between.dot(between) - most * most
+
+
 def _look(
-    group: Sequence[TouchingPair], shapes: Sequence[CollisionShape], poses: Any, found: _Found, first: int
+    group: Sequence[TouchingPair], shapes: Sequence[CollisionShape], poses: Any, apart: Any, found: _Found, first: int
 ) -> tuple[_Found, Any]:
-    """All pairs of a group: the nearest contact points so far, and where gap, normal and place of each stand."""
+    """All pairs of a group: the nearest contact points so far, and where gap, normal and place of each stand. `apart`
+    tells of each pair whether its bounding balls are."""
     points, ends = group[0].count, [_both(pair) for pair in group]
     indices = [np.array([float(shapes.index(pair[side])) for pair in ends]) for side in (0, 1)]
     sizes = [np.array([_numbers(pair[side].shape) for pair in ends]) for side in (0, 1)]
-    reach = np.array([SLACK * (a.shape.reach + b.shape.reach) for a, b in ends])
     kept = array([0.0] * (7 * points * len(group)))
-    far = [Touch(FAR, Vector(0.0, 0.0, 1.0), Vector.zero())] * points
 
     def shape_at(k: Any, side: int) -> Placed[Shape]:
         begin = lookup(indices[side], k) * 12.0
@@ -184,15 +195,15 @@ def _look(
         shape = ends[0][side].shape.lifted(lambda _: next(columns))
         return Placed(shape, Transform(Matrix(Vector(*x[:3]), Vector(*x[3:6]), Vector(*x[6:9])), Vector(*x[9:])))
 
-    def turn(k: Any, now: _Found) -> _Found:
-        a, b = shape_at(k, 0), shape_at(k, 1)
-        apart, most = a.X.r - b.X.r, lookup(reach, k)
-        seen = when(apart.dot(apart) <= most * most, lambda: touches(a, b), far)
-        for j, touch in enumerate(seen):
+    def look(k: Any, now: _Found) -> _Found:
+        for j, touch in enumerate(touches(shape_at(k, 0), shape_at(k, 1))):
             for n, x in enumerate((touch.gap, *touch.normal, *touch.point)):
                 kept[k * float(7 * points) + float(7 * j + n)] = x
             now = now.with_one(touch.gap, k * float(points) + float(first + j))
         return now
+
+    def turn(k: Any, now: _Found) -> _Found:
+        return when(apart[k] <= 0, lambda: look(k, now), now)
 
     return count(len(group), turn, found), kept
 
@@ -212,8 +223,8 @@ def _slot(
         for body in sorted({int(x) for table in bodies for x in table} - {0})
     }
     rate: Any = 0.0
-    for body, force in _pushes(at, signs, point, normal).items():
-        rate = rate + at.velocity[body].dot(force)
+    for d, force in _at_joints(at, signs, point, normal).items():
+        rate = rate + at.v[d] * force
     friction = pair_table(pairs, "friction", own, number)
     restitution = pair_table(pairs, "restitution", ground.restitution, number)
     return Slot(signs, friction, restitution, gap, frame(normal), point, maximum(-rate, 0.0), number)
@@ -229,9 +240,27 @@ def _read(number: Any, places: Sequence[tuple[int, Any]]) -> tuple[Vector, Vecto
     return Vector(*numbers[:3]), Vector(*numbers[3:])
 
 
-def _pushes(at: Kinematics, signs: dict[int, Any], point: Vector, force: Vector) -> dict[int, Force]:
-    pushes = {}
-    for body, sign in signs.items():
-        X = at.pose[body]
-        pushes[body] = at.force_at(body, X.E @ (point - X.r), force * sign)
+def _at_joints(at: Kinematics, signs: dict[int, Any], point: Vector, force: Vector) -> dict[int, Any]:
+    """Jᵀ f by degree of freedom, of a force at a place in the world that acts on bodies with these signs."""
+    moment, through = point.cross(force), dict(signs)
+    for i in range(len(at.tree.parent) - 1, 0, -1):  # a joint moves all bodies beyond it
+        parent = at.tree.parent[i]
+        if i in through and parent > 0:
+            through[parent] = through[parent] + through[i] if parent in through else through[i]
+    pushes: dict[int, Any] = {}
+    for i, d, axis in at.once("axes of joints in the world", lambda: _axes(at)):
+        if i in through:
+            own = through[i] * (axis.angular.dot(moment) + axis.linear.dot(force))
+            pushes[d] = pushes[d] + own if d in pushes else own
     return pushes
+
+
+def _axes(at: Kinematics) -> list[tuple[int, int, Motion]]:
+    """Body, degree of freedom and axis of each joint, as a motion about the origin of the world, in its axes."""
+    found = []
+    for i, _, joint in at.tree.outward():
+        X = at.pose[i]
+        for d, axis in zip(joint.dofs, joint.subspace(at.q), strict=True):
+            angular = X.E.transposed_times(axis.angular)
+            found.append((i, d, Motion(angular, X.E.transposed_times(axis.linear) + X.r.cross(angular))))
+    return found

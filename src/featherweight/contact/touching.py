@@ -12,7 +12,7 @@ from featherweight.contact.candidates import Ground
 from featherweight.contact.coefficients import friction_of_pair, restitution_of_pair
 from featherweight.contact.pair import Pairs
 from featherweight.contact.surfaces import frame
-from featherweight.forces import Kinematics
+from featherweight.forces import Kinematics, Push
 from featherweight.model import Model
 from featherweight.model.collision_pairs import used_pairs
 from featherweight.model.collision_shapes import CollisionShape
@@ -94,6 +94,10 @@ class Touching:
     def pushes(self, at: Kinematics, force: Vector) -> dict[int, Force]:
         """A force in the world's axes on the body, and its reaction on the other one."""
         return both_ways(at, self.body, self.other, self.point, force)
+
+    def push(self, at: Kinematics, force: Vector) -> Push:
+        """The same as a push."""
+        return Push(self.pushes(at, force))
 
 
 def both_ways(at: Kinematics, body: int, other: int, point: Vector, direction: Vector) -> dict[int, Force]:

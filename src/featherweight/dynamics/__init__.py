@@ -8,6 +8,7 @@ from featherweight.dynamics.derivatives import (
     inverse_dynamics_derivatives,
     regressor,
 )
+from featherweight.dynamics.distance import Distance, distance
 from featherweight.dynamics.functions import (
     forward_dynamics,
     hybrid_dynamics,
@@ -45,6 +46,7 @@ from featherweight.dynamics.poses import Pose, Poses
 
 __all__ = [
     "ArticulatedInertias",
+    "Distance",
     "Pose",
     "Poses",
     "articulated_inertia",
@@ -59,6 +61,7 @@ __all__ = [
     "coriolis_matrix",
     "delassus",
     "difference",
+    "distance",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",

@@ -169,7 +169,10 @@ def _models(name: str, outputs: Any, returned: Returned) -> tuple[Model | None, 
     """The models of results that are configurations."""
     if outputs is None:
         return (None,) * len(returned.shapes)
-    given = dict(zip(returned.names, outputs, strict=False)) if isinstance(outputs, (tuple, list)) else outputs
+    if isinstance(outputs, (tuple, list)) and len(outputs) != len(returned.names):
+        many = f"{len(returned.names)} results" if len(returned.names) > 1 else "one result"
+        raise TypeError(f"outputs: expected one for each result, got {len(outputs)} for {many} of {name}")
+    given = dict(zip(returned.names, outputs, strict=True)) if isinstance(outputs, (tuple, list)) else outputs
     given = {str(k): x for k, x in given.items()} if isinstance(given, Mapping) else {"": given}
     for key, own in given.items():
         if not isinstance(own, (Configuration, type(None))):

@@ -51,12 +51,13 @@ class Body:
     @property
     def inertia(self) -> RigidInertia:
         """Of all its links, about the first one's origin."""
-        total = RigidInertia.zero()
+        total: RigidInertia | None = None
         for link, X in self.links:
             if link.inertial is not None:
                 own = link.inertial.inertia.rigid
-                total = total + (own if X is STAYS else own.seen_through(X))
-        return total
+                own = own if X is STAYS else own.seen_through(X)
+                total = own if total is None else total + own
+        return RigidInertia.zero() if total is None else total
 
 
 def welded(tree: SpanningTree, base: str) -> list[Body]:
@@ -163,4 +164,5 @@ def _armature(joint: LinkJoint | None) -> float:
     """The least inertia that a joint's motor adds."""
     if joint is None:
         return 0.0
-    return float(np.min(joint.armature if joint.motor is None else joint.motor.armature))
+    armature = joint.armature if joint.motor is None else joint.motor.armature
+    return armature if type(armature) is float else float(np.min(armature))

@@ -208,10 +208,10 @@ def _hung(joint: LinkJoint, void: Collection[str], world: str) -> LinkJoint:
 def _found(link: Link, paths: Mapping[str, str], world: str, touching: Collection[tuple[str, int]]) -> Link:
     """A link with the files of its meshes, with what touches the ground as it is, and the name of the model."""
     shapes: tuple[Shape, ...] = link.shapes
-    if any(shape.mesh in paths for shape in shapes):
-        shapes = tuple(replace(s, path=paths[s.mesh]) if s.mesh in paths else s for s in shapes)
+    if any([shape.mesh in paths for shape in shapes]):
+        shapes = tuple([s.at(paths[s.mesh]) if s.mesh in paths else s for s in shapes])
     if touching:
-        shapes = tuple(replace(s, ground=True) if (link.name, k) in touching else s for k, s in enumerate(shapes))
+        shapes = tuple([replace(s, ground=True) if (link.name, k) in touching else s for k, s in enumerate(shapes)])
     if shapes is link.shapes and not link.name == "world" != world:
         return link
     return replace(link, name=world if link.name == "world" else link.name, shapes=shapes)

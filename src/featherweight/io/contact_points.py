@@ -141,7 +141,9 @@ def _named(link: Link, tree: SpanningTree, paths: Mapping[str, str]) -> tuple[li
 
 def _placed(link: Link, k: int, points: list[tuple[Three, float]], before: int) -> list[ShapePoint]:
     """Points of the k-th shape, in the link's frame."""
-    X = _frame(link.shapes[k]) if points else Transform.identity()
+    if not points:
+        return []
+    X = _frame(link.shapes[k])
     return [
         ShapePoint(link.name, k, before + i, tuple(X.r + X.E.transposed_times(Vector(*position))), radius)
         for i, (position, radius) in enumerate(points)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from collections.abc import Collection, Iterable
@@ -168,6 +169,26 @@ class Report:
             return known[0][0]
         return self.numbers(element, where, attribute, 1, None if default is None else (default,), most, otherwise)[0]
 
+    def row(
+        self,
+        element: Element,
+        where: str,
+        attributes: tuple[str, ...],
+        needed: Collection[str],
+        most: float,
+        otherwise: str,
+    ) -> tuple[float, ...]:
+        """One number of each attribute; 0 of those that are not given and not `needed`."""
+        texts = [*map(element.attributes.get, attributes)]
+        with contextlib.suppress(TypeError, ValueError):  # as a rule all are there, and can be read at once
+            if _exactly(len(texts)).fullmatch(" ".join(texts)):  # type: ignore[arg-type]
+                values = tuple(map(float, texts))  # type: ignore[arg-type]
+                if max(map(abs, values)) <= most:
+                    return values
+        return tuple(
+            [self.number(element, where, a, None if a in needed else 0.0, most, otherwise) for a in attributes]
+        )
+
     def text(self, element: Element, where: str, attribute: str) -> str:
         """A name; must be there and not empty."""
         value = element.attributes.get(attribute)
@@ -191,6 +212,11 @@ class Report:
         if element.text and not text:
             message = f"the text {short(element.text.strip(_SPACE))!r} is not used"
             self.add("note", element.line, where, message, kind="unused-text")
+
+    def leaf(self, element: Element, where: str, attributes: frozenset[str]) -> None:
+        """`known`, of an element that has nothing but attributes; `where` is its parent's."""
+        if element.children or element.text or not attributes.issuperset(element.attributes):
+            self.known(element, f"{where} <{short(element.tag)}>", attributes, ())
 
     def unused(self, element: Element, where: str, why: str = "") -> None:
         """Note an element that is not used."""

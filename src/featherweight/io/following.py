@@ -54,7 +54,7 @@ class Following:
         walked: dict[str, Follow] = {}
         current = joint
         while current.name not in self._ways:
-            if current.mimic is None:
+            if current.mimic is None or not current.simple:  # what cannot follow moves by itself
                 self._ways[current.name] = _end(current)
                 break
             walked[current.name] = current.mimic

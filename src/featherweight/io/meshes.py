@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PureWindowsPath
@@ -169,13 +170,13 @@ def _stays(path: str) -> None:
 
 def _first(allowed: Sequence[str], places: Sequence[str]) -> str | None:
     """The real path of the first place that is a file in an allowed folder; ModelError if all places are outside."""
-    if any(len(p) > MOST_CHARACTERS or p.count("/") + p.count("\\") >= FOLDERS for p in places):
+    if any([len(p) > MOST_CHARACTERS or p.count("/") + p.count("\\") >= FOLDERS for p in places]):
         return None
     outside = True
     for place in places:
-        path = _real(place)
-        if any(_below(root, path) for root in allowed):
-            if _is_folder(os.path.dirname(path)) and os.path.isfile(path):
+        path, folder, there = _found(place)
+        if _allowed(tuple(allowed), folder):
+            if there:
                 return path
             outside = False
     if places and outside:
@@ -183,22 +184,35 @@ def _first(allowed: Sequence[str], places: Sequence[str]) -> str | None:
     return None
 
 
-def _real(path: str) -> str:
-    """A path without links; folders are followed once for all files in them."""
-    folder, name = os.path.split(path)
-    if name in ("", os.curdir, os.pardir):
-        return os.path.realpath(path)
-    real = _real_folder(folder)
-    if _is_folder(real) and os.path.islink(path):
-        return os.path.realpath(path)
-    return os.path.join(real, name)
+def _found(place: str) -> tuple[str, str, bool]:
+    """A path without links, its folder, and whether there is a file. Folders are followed once for all files in them,
+    and a file is asked for once."""
+    folder, name = os.path.split(place)
+    if name not in ("", os.curdir, os.pardir):
+        real = _real_folder(folder)
+        path = os.path.join(real, name)
+        mode = _mode(path) if _is_folder(real) else 0
+        if not stat.S_ISLNK(mode):
+            return path, real, stat.S_ISREG(mode)
+    path = os.path.realpath(place)
+    folder = os.path.dirname(path)
+    return path, folder, _is_folder(folder) and os.path.isfile(path)
+
+
+def _mode(path: str) -> int:
+    """What is there; 0 if nothing is."""
+    try:
+        return os.lstat(path).st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+@functools.lru_cache
+def _allowed(roots: tuple[str, ...], folder: str) -> bool:
+    """Is a folder one of the roots, or in one? All are real paths, so that letters decide."""
+    own = os.path.join(os.path.normcase(folder), "")
+    return any(own.startswith(os.path.join(os.path.normcase(root), "")) for root in roots)
 
 
 _real_folder = functools.lru_cache(os.path.realpath)
 _is_folder = functools.lru_cache(os.path.isdir)
-
-
-def _below(root: str, path: str) -> bool:
-    """Both are real paths, so that letters decide."""
-    root, path = os.path.normcase(root), os.path.normcase(path)
-    return path.startswith(root if root.endswith(os.sep) else root + os.sep)

@@ -27,6 +27,10 @@ ENCODINGS = {
     **dict.fromkeys(("iso-8859-1", "latin-1", "latin1"), "ISO-8859-1"),
     "utf-16": None,  # as its first bytes say
 }
+HANDLERS = (
+    "StartElementHandler", "EndElementHandler", "CharacterDataHandler", "XmlDeclHandler",
+    "StartDoctypeDeclHandler", "EntityDeclHandler", "ExternalEntityRefHandler", "UnparsedEntityDeclHandler",
+)  # fmt: skip
 JUNK = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
 
 
@@ -94,6 +98,8 @@ def as_utf8(data: bytes) -> bytes:
         return data
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
+    elif b"\0" in data[:2]:  # without a mark: XML begins with a character of ASCII, so the zero tells the order
+        encoding = "utf-16-be" if data[:1] == b"\0" else "utf-16-le"
     if encoding in (None, "UTF-8"):
         return data
     text = data.decode(encoding, "replace").removeprefix("\ufeff")
@@ -165,11 +171,8 @@ def _elements(
     count = 0
 
     def refuse(*_: object) -> Any:
-        raise ModelError(
-            "document types and entities are refused: they can reach other files; remove <!DOCTYPE …>",
-            file=file,
-            line=parser.CurrentLineNumber,
-        )
+        message = "document types and entities are refused: they can reach other files; remove <!DOCTYPE …>"
+        raise ModelError(message, file=file, line=parser.CurrentLineNumber)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal count
@@ -194,21 +197,23 @@ def _elements(
             element.end = parser.CurrentByteIndex
 
     def characters(text: str) -> None:
-        element = stack[-1]
-        if (element.text or not text.isspace()) and len(element.text) < most_text:
-            element.text += text
+        if not text.isspace() or stack[-1].text:
+            element = stack[-1]
+            if len(element.text) < most_text:
+                element.text += text
 
     def declaration(_: str, encoding: str | None, __: int) -> None:
         if encoding is not None:
             _known(encoding)
 
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
-    parser.XmlDeclHandler = declaration
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    parser.ExternalEntityRefHandler = parser.UnparsedEntityDeclHandler = refuse
+    for name, handler in zip(HANDLERS, (start, end, characters, declaration, *[refuse] * 4), strict=True):
+        setattr(parser, name, handler)
     try:
         parser.Parse(data, True)
     except (ValueError, LookupError) as error:
         if isinstance(error, ModelError):
             raise
         raise ModelError(f"the encoding of the file cannot be read: {error}", file=file, line=1) from None
+    finally:  # handlers know the parser: a circle, in which all elements would wait for the garbage collector
+        for name in HANDLERS:
+            setattr(parser, name, None)

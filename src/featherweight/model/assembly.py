@@ -11,12 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from featherweight.errors import ModelError
-from featherweight.joints import Joint, Mimic
+from featherweight.joints import Joint
 from featherweight.model.coordinates import in_place
-from featherweight.model.description import TYPES, Description, Link, LinkFrame, LinkJoint, LinkPoint, Shape
+from featherweight.model.described_joint import kind_of, limits_of, rest_of
+from featherweight.model.description import Description, Link, LinkFrame, LinkJoint, LinkPoint, Shape
 from featherweight.model.geometry import geometry_of
 from featherweight.model.inertia import Inertia, impossible
 from featherweight.model.model import Model
@@ -24,7 +23,7 @@ from featherweight.model.parameters import declared
 from featherweight.model.pieces import ContactPoint, Frame, Geometry, JointInfo, Part
 from featherweight.model.placement import Placement, numbers_or_symbols, plain, real_numbers
 from featherweight.model.properties import Limits, Rotor, per_coordinate
-from featherweight.model.spelling import Bounds, Inertial, placed
+from featherweight.model.spelling import BODY, Bounds, Inertial, placed
 from featherweight.model.symbols import is_symbolic
 from featherweight.spatial import Matrix, RigidInertia, Transform, Vector
 
@@ -76,6 +75,7 @@ class Assembly:
         self.names = ["world"]
         self.parent = [-1]
         self.joints: list[JointInfo] = []
+        self.size = 0, 0  # of q and v
         self.X_tree = [Transform.identity()]
         self.inertias = [RigidInertia.zero()]
         self.frames = {"world": Frame("world", 0, Transform.identity(), "link")}
@@ -137,9 +137,9 @@ class Assembly:
     def add_link(self, link: Link, joint: LinkJoint) -> None:
         """A link and the joint it hangs on. Links on fixed joints are merged with their parents."""
         name, what = link.name, f"body {link.name!r}"
-        kind = _kind(what, joint)
+        kind = kind_of(what, joint)
         base = self._frame(f"{what}: parent", joint.parent)
-        X = placed(what, joint.origin) @ base.X
+        X = placed(what, joint.origin, base.X)
         if not isinstance(link.inertial, (Inertial, type(None))):
             raise ModelError(f"{what}: inertia: expected featherweight.Inertia, got {type(link.inertial).__name__}")
         inertia = None if link.inertial is None else link.inertial.inertia
@@ -163,7 +163,7 @@ class Assembly:
             self.parent.append(base.body)
             self.X_tree.append(X)
             self.inertias.append(rigid)
-            body, X = info.body, Transform.identity()
+            body, X = info.body, BODY
         self.parts.append(Part(name, body, X, own, joint.name))
         self._add_name(Frame(name, body, X, "link"), "place")
         self._add_name(Frame(joint.name, body, X, "joint"), "joint")
@@ -182,14 +182,8 @@ class Assembly:
             "friction": joint.friction,
             "stiffness": joint.stiffness,
         }
-        numbers = {n: per_coordinate(f"{what}: {n}", value, kind.nv) for n, value in given.items()}
-        rest = tuple(kind.neutral().tolist()) if joint.rest is None else joint.rest
-        rests = per_coordinate(f"{what}: rest", rest, kind.nq, signed=True)
-        if kind.orientation is not None and is_symbolic(rests):
-            raise ModelError(f"{what}: rest: expected numbers for a quaternion, got {joint.rest!r}")
-        reason = kind.explain(np.array(rests))
-        if reason is not None:
-            raise ModelError(f"{what}: rest: {reason}")
+        numbers = {n: per_coordinate(what, n, value, kind.nv) for n, value in given.items()}
+        rests = rest_of(what, kind, joint.rest)
         rotor_inertia, spin = 0.0, None
         if rotor is not None:
             J, axis = rotor.spin(what, kind)
@@ -198,9 +192,12 @@ class Assembly:
             self.parts.append(Part(f"{joint.name}.rotor", base.body, X, rotor.inertia))
             rotor_inertia = rotor.gear**2 * J
             spin = X.E.transposed_times(axis) * (rotor.gear * J)
-        nowhere = slice(0, 0)  # known when all joints are
+        q, v = (slice(n, n) for n in self.size)
+        if kind.leader is None:  # of one that follows: known when all joints are
+            q, v = slice(q.start, q.start + kind.nq), slice(v.start, v.start + kind.nv)
+            self.size = q.stop, v.stop
         return JointInfo(
-            joint.name, kind, len(self.names), nowhere, nowhere, limits, **numbers, rest=rests,
+            joint.name, kind, len(self.names), q, v, limits, **numbers, rest=rests,
             rotor=rotor, rotor_inertia=rotor_inertia, spin=spin,
         )  # fmt: skip
 
@@ -208,7 +205,7 @@ class Assembly:
         """A frame that is fixed to a link or to another frame."""
         what = f"frame {frame.name!r}"
         base = self._frame(f"{what}: parent", frame.parent)
-        X = placed(what, frame.origin) @ base.X
+        X = placed(what, frame.origin, base.X)
         self._check_name("frame", frame.name, "place")
         self._add_name(Frame(frame.name, base.body, X), "place")
 
@@ -295,45 +292,3 @@ class Assembly:
         while key in self.frames:
             key = f"{frame.kind}:{key}"
         self.frames[key] = frame
-
-
-def _check_subspace(what: str, kind: Joint) -> None:
-    """A joint of a user whose subspace changes with q needs `subspace_rate`: without it, forces would be wrong."""
-    if type(kind).subspace_rate is not Joint.subspace_rate or type(kind).__module__.startswith("featherweight."):
-        return
-    rng = np.random.default_rng(0)
-    columns = []
-    for _ in range(2):
-        try:
-            columns.append(np.array(kind.subspace(list(kind.random(rng))), dtype=float))
-        except NotImplementedError:
-            name = type(kind).__name__
-            missing = f"{what}: joint: {name} has no `subspace` or no `random`; see docs/how-to/add-a-joint.md"
-            raise ModelError(missing) from None
-        except (TypeError, ValueError):  # symbols
-            return
-    if not np.array_equal(columns[0], columns[1]):
-        raise ModelError(
-            f"{what}: joint: the subspace of {type(kind).__name__} changes with q; give `subspace_rate(q, v)`, the "
-            "columns of dS/dt as seen in the body: without it accelerations and forces would be wrong"
-        )
-
-
-def _kind(what: str, joint: LinkJoint) -> Joint:
-    """The joint of Python; one that follows another is a mimic joint."""
-    if joint.kind is None and joint.type not in TYPES:
-        raise ModelError(f"{what}: type {joint.type!r} is unknown; expected one of {', '.join(TYPES)}, or a kind")
-    kind = joint.motion
-    if not isinstance(kind, Joint) or not hasattr(kind, "nq"):
-        raise ModelError(f"{what}: joint: expected one of featherweight.joints, got {kind!r}")
-    _check_subspace(what, kind)
-    if joint.mimic is None or joint.kind is not None or not kind.nv:
-        return kind
-    return Mimic(kind, joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
-
-
-def limits_of(joint: LinkJoint) -> Limits:
-    """Of a joint as it is described."""
-    if isinstance(joint.limits, Bounds):
-        return joint.limits.limits(joint.type in ("revolute", "prismatic"))
-    return joint.limits or Limits()

@@ -20,7 +20,7 @@ def in_place(moving: Sequence[JointInfo], names: Sequence[str]) -> tuple[JointIn
     for joint in moving:
         if joint.independent:
             slices = slice(q, q + joint.kind.nq), slice(v, v + joint.kind.nv)
-            placed[joint.name] = replace(joint, q=slices[0], v=slices[1])
+            placed[joint.name] = joint if (joint.q, joint.v) == slices else replace(joint, q=slices[0], v=slices[1])
             q, v = slices[0].stop, slices[1].stop
     joints = {j.name: j for j in moving}
     for joint in moving:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from featherweight.inputs import with_fields
 from featherweight.joints import Continuous, Fixed, Free, Joint, Planar, Prismatic, Revolute, Spherical
 from featherweight.model.placement import Placement
 from featherweight.model.properties import Limits, Rotor
@@ -55,6 +56,10 @@ class Shape(Sourced):
     restitution: float | None = None
     ground: bool = False
     group: int = 0
+
+    def at(self, path: str) -> Shape:
+        """The same shape, whose mesh is in this file."""
+        return with_fields(self, path=path)
 
 
 @dataclass(frozen=True)

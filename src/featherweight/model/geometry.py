@@ -27,7 +27,7 @@ def geometry_of(parent: str, base: Frame, shape: Shape) -> Geometry:
         expected = f"a visual or collision {', '.join(KINDS)}"
         raise ModelError(f"{what}: expected {expected}, got {shape.role!r} {shape.kind!r}")
     size = tuple(shape.size) if usual else _size(what, shape)
-    X = placed(what, shape.origin) @ base.X
+    X = placed(what, shape.origin, base.X)
     if shape.friction is not None or shape.restitution is not None:
         check_coefficients(f"geometry of {parent!r}", shape.friction, shape.restitution)
     return Geometry(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,6 +36,11 @@ class Limits:
 
     def of(self, what: str, joint: Joint) -> Limits:
         """The limits with one number for each coordinate of a joint, checked."""
+        four = self.lower, self.upper, self.velocity, self.effort
+        if {*map(type, four)} == {float} and joint.orientation is None:  # as a rule; comparisons with NaN are false
+            low, high, fast, strong = cast(Numbers, four)
+            if low <= high and fast >= 0 and strong >= 0:
+                return Limits((low,) * joint.nq, (high,) * joint.nq, (fast,) * joint.nv, (strong,) * joint.nv)
         lower, upper = (_bounds(f"{what}: limits.{n}", getattr(self, n), joint.nq) for n in ("lower", "upper"))
         velocity, effort = (_bounds(f"{what}: limits.{n}", getattr(self, n), joint.nv) for n in ("velocity", "effort"))
         if any(a > b for a, b in zip(lower, upper, strict=True)):
@@ -106,12 +111,13 @@ class Rotor:
         return J, Vector(*a.tolist())
 
 
-def per_coordinate(name: str, value: Any, n: int, *, signed: bool = False) -> Numbers:
-    """n finite numbers or symbols, from n of them or from one for all."""
+def per_coordinate(what: str, name: str, value: Any, n: int, *, signed: bool = False) -> Numbers:
+    """n finite numbers or symbols, from n of them or from one for all; messages are about the `name` of `what`."""
     if type(value) is float and 0 <= value < math.inf:
         return (value,) * n
     if plain(value) and len(value) == n and (signed or min(value) >= 0):
         return tuple(value)
+    name = f"{what}: {name}"
     try:
         rank = np.ndim(value)
     except ValueError:

@@ -14,6 +14,7 @@ from featherweight.model.properties import Limits
 from featherweight.spatial import Matrix, Transform
 
 Three = tuple[float, float, float]
+BODY = Transform.identity()  # the frame of a body, in itself
 REMEMBERED = 11_000  # origins and inertias: as many as the largest files have
 
 
@@ -54,6 +55,7 @@ class Origin:
     rpy: Three = (0.0, 0.0, 0.0)
 
     _transform: Transform | None = field(default=None, init=False, repr=False, compare=False)
+    _in_body: Transform | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def transform(self) -> Transform:
@@ -61,6 +63,13 @@ class Origin:
         if self._transform is None:  # readers ask several times
             object.__setattr__(self, "_transform", placement_of(self).transform)
         return cast(Transform, self._transform)
+
+    @property
+    def in_body(self) -> Transform:
+        """`transform` of an origin in a body's own frame: times the identity, which leaves no negative zeros."""
+        if self._in_body is None:
+            object.__setattr__(self, "_in_body", self.transform @ Transform.identity())
+        return cast(Transform, self._in_body)
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,9 @@ class Inertial(Sourced):
     @property
     def inertia(self) -> Inertia:
         """In the link's axes, about the centre of mass; a negative mass is taken as none."""
-        return _inertia_of(self) if self._inertia is None else self._inertia
+        if self._inertia is None:  # readers ask several times
+            object.__setattr__(self, "_inertia", _inertia_of(self))
+        return cast(Inertia, self._inertia)
 
 
 def forget() -> None:
@@ -135,10 +146,12 @@ class Bounds:
         )
 
 
-def placed(what: str, origin: Any) -> Transform:
-    """Where something is in its parent; ModelError if that is no placement."""
+def placed(what: str, origin: Any, base: Transform) -> Transform:
+    """The pose of an origin that is given in the frame `base` of a body; ModelError if that is no placement."""
+    if base is BODY and isinstance(origin, Origin):
+        return origin.in_body
     if origin is None:
-        return Transform.identity()
+        return Transform.identity() @ base
     if not isinstance(origin, (Origin, Placement)):
         raise ModelError(f"{what}: placement: expected featherweight.Placement, got {type(origin).__name__}")
-    return origin.transform
+    return origin.transform @ base

@@ -14,10 +14,10 @@ import numpy as np
 from featherweight.endings import PAGE, check_ending
 from featherweight.extras import needed
 from featherweight.plot.layout import save
-from featherweight.plot.panels import MOST_NAMES, Lane, Panel, most_moving, panels_of
 from featherweight.plot.zoomable import page_of
 from featherweight.simulation import Trajectory
 from featherweight.texts import printable
+from featherweight.visuals.panels import MOST_NAMES, Lane, Panel, most_moving, panels_of
 
 LONGEST = 26  # letters of a name in a legend
 GREY = "#c9ced6"  # of curves without a name

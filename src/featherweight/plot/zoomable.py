@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.plot.panels import MOST_NAMES, Lane, Panel, most_moving, panels_of
 from featherweight.texts import printable
 from featherweight.visuals.packed import PackedArrays, unpacker
+from featherweight.visuals.panels import MOST_NAMES, Lane, Panel, most_moving, panels_of
 
 ASSETS = Path(__file__).with_name("assets")
 STYLE = """

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from featherweight.endings import PAGE, check_ending
 from featherweight.plot import movie
-from featherweight.plot.panels import Lane
 from featherweight.plot.zoomable import STYLE, plots, script, style
 from featherweight.report.summary import Line, summary
 from featherweight.simulation import Trajectory
+from featherweight.visuals.panels import Lane
 
 OWN_STYLE = """
   table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }

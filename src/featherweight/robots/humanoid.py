@@ -128,7 +128,8 @@ LEFT_POINTS = (
     ("palm",          "hand",    (+0.000, 0.1290, 0.432), 0.020),
 )
 
-# what is drawn: capsules * by segment, centre while standing, axis, radius and length between the centres of their ends
+# what is drawn, and what may touch other parts: capsules * by segment, centre while standing, axis, radius, and length
+# between the centres of their ends
 SKIN, SHIRT = (0.87, 0.72, 0.60, 1.0), (0.31, 0.54, 0.74, 1.0)
 TROUSERS, SHOES = (0.27, 0.32, 0.40, 1.0), (0.16, 0.17, 0.20, 1.0)
 TRUNK_SHAPES = (
@@ -210,7 +211,9 @@ def humanoid(
             builder.add_contact_point(prefix + name, parent=names[body], position=position, radius=radius * h)
         for body, place, axis, radius, length, color in shapes:
             placement = Placement(_offset(ORIGIN[body], place, side, h), rpy=TURNED[axis])
-            builder.add_geometry(names[body], "visual", "capsule", (radius * h, length * h), placement, color=color)
+            size = (radius * h, length * h)
+            builder.add_geometry(names[body], "visual", "capsule", size, placement, color=color)
+            builder.add_geometry(names[body], "collision", "capsule", size, placement)
     return builder.build()
 
 

@@ -6,13 +6,14 @@ after it on to the state before it, to forces and parameters (`implicit.py`). Me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from featherweight.compiler import Argument, Graph, interpreting
+from featherweight.compiler.runtime.arguments import first_not_finite
 from featherweight.compiler.runtime.loop import Call, Loop
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
@@ -20,7 +21,8 @@ from featherweight.differentiation import replayed, traced
 from featherweight.dynamics.checks import checked_model
 from featherweight.errors import SimulationError
 from featherweight.forces import ForceElement
-from featherweight.functions import configuration, function, vjp
+from featherweight.functions import Function, configuration, function, vjp
+from featherweight.functions.configuration import Input
 from featherweight.identity import identity
 from featherweight.integrators import Integrator
 from featherweight.model import Model
@@ -30,7 +32,7 @@ from featherweight.simulation.control import Compiled
 from featherweight.simulation.implicit import ImplicitStep
 from featherweight.simulation.linearization import Linearization
 from featherweight.simulation.options import StepOptions
-from featherweight.simulation.problem import step_options
+from featherweight.simulation.problem import step_options, whole_number
 from featherweight.simulation.running import rollout
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ def rollout_gradient(
     arguments = (control, contact, integrator, actuators, limits, forces, constraints)
     options = step_options(model, control is None, False, *arguments)
     _check(model, options)
+    whole_number("steps", steps)
     if control is None and tau is None:
         tau = np.zeros((steps, model.nv))
     run = rollout(
@@ -87,6 +90,10 @@ def rollout_gradient(
         actuators=actuators, limits=limits, forces=forces, constraints=constraints, parameters=parameters,
     )  # fmt: skip
     if (np.asarray(run.status) != 0).any():
+        given = {name: np.asarray(x, dtype=float) for name, x in {"q": q, "v": v, "tau": tau}.items() if x is not None}
+        start = Input("q", (model.nq,), (model.nv,), model)
+        if reason := first_not_finite(list(given), list(given.values())) or start.explain(given["q"]):
+            raise ValueError(f"rollout_gradient: {reason}")
         raise SimulationError("rollout_gradient: a step of this rollout fails; rollout says which, and why")
     size = 0 if control is None else control.state.shape[-1]
     x = run.x if control is not None else np.zeros((*run.q.shape[:-1], 0))
@@ -124,7 +131,7 @@ class AdjointLoop:
         self._names, self._record, self._kept = [x.name for x in others], "tau" in names, kept
         known = options.identity
         tables = [table.tobytes().hex() for table in options.tables]
-        whole = identity("rollout_gradient", known.text, list(names), tables, model)
+        whole = identity("rollout_gradient", known.text, list(names), tables, model, options.touching(model))
         self.code = Loop(
             "rollout_gradient", self.carry, [Argument(f"given {a.name}", a.shape, a.symbols) for a in self.given],
             [Argument(f"constant {x.name}", (x.size,), "n") for x in others], [(n,)] if self._record else [],
@@ -146,7 +153,8 @@ class AdjointLoop:
         begin = dict(zip((WEIGHTS[0], WEIGHTS[1], WEIGHTS[3]), ending, strict=True))
         carry = [rows(begin[a.name], 1) if a.name in begin else np.zeros((count, *a.shape)) for a in self.carry]
         given = [np.ascontiguousarray(rows(known[a.name], 2)[:, ::-1]) for a in self.given]
-        constants = [rows(known[name], axes).reshape(count, -1) for name, axes in self.constants]
+        every = [rows(known[name], axes) for name, axes in self.constants]
+        constants = [values.reshape(count, prod(values.shape[1:])) for values in every]
         records = [np.empty((count, steps, model.nv))] if self._record else []
         states = [np.empty_like(c) for c in carry]
         self.code.run(Call(carry, given, constants, states, records, steps, 1 if records else steps))
@@ -233,6 +241,9 @@ class _Costs:
     def __init__(self, model: Model, size: int, cost: Any, final: Any) -> None:
         if cost is None and final is None:
             raise ValueError("cost, final: expected a function, got none of them")
+        for name, given in (("cost", cost), ("final", final)):
+            if given is not None and not callable(given):
+                raise TypeError(f"{name}: expected a function of one state, got {type(given).__name__}")
         n = model.nv
         q = configuration(model)
         self.sizes = (n, n, n, size)
@@ -247,20 +258,22 @@ class _Costs:
         ending = [np.zeros((*batch, size)) for size in (*self.sizes[:2], self.sizes[3])]
         if self.cost:
             states = (dt * np.arange(steps), run.q[..., :-1, :], run.v[..., :-1, :], run.tau, x[..., :-1, :])
-            each = _number("cost", self.cost(*states))
+            each = _number("cost", self.cost)(*states)
             value = value + each.sum(axis=-1)
             weights = list(vjp(self.cost, "q", "v", "tau", "x")(*states, np.ones(each.shape)))
         if self.final:
-            last = _number("final", self.final(run.q[..., -1, :], run.v[..., -1, :], x[..., -1, :]))
+            last = _number("final", self.final)(run.q[..., -1, :], run.v[..., -1, :], x[..., -1, :])
             value = value + last
             ending = list(vjp(self.final)(run.q[..., -1, :], run.v[..., -1, :], x[..., -1, :], np.ones(last.shape)))
         return value, weights, ending
 
 
-def _number(name: str, values: Any) -> np.ndarray:
-    if not isinstance(values, np.ndarray):
-        raise TypeError(f"{name}: expected it to return a number, got {type(values).__name__}")
-    return values
+def _number(name: str, f: Function) -> Function:
+    """A function that returns a number for each state; TypeError if it does not."""
+    if not f.returned.alone or f.returned.shapes[0]:
+        shapes = " and ".join(map(str, f.returned.shapes))
+        raise TypeError(f"{name}: expected it to return a number, got what has the shape {shapes}")
+    return f
 
 
 def _names(model: Model, control: Any, tau: Any, wrt: Any) -> list[str]:
@@ -269,11 +282,13 @@ def _names(model: Model, control: Any, tau: Any, wrt: Any) -> list[str]:
             "control: expected a controller made by featherweight.compiled, which can be differentiated, got "
             f"{type(control).__name__}"
         )
-    names = [wrt] if isinstance(wrt, str) else list(wrt)
+    names = [wrt] if isinstance(wrt, str) else list(wrt) if isinstance(wrt, Iterable) else [wrt]
     known = ["q", "v", *(["tau"] if control is None else ["x", "p"]), *model.parameters]
     for name in names:
         if name not in known:
             raise ValueError(f"wrt: expected names among {', '.join(known)}, got {name!r}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"wrt: expected each name once, got {', '.join(names)}")
     if tau is not None and control is not None:
         raise ValueError("tau, control: expected one of them, got both")
     return names

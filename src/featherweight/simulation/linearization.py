@@ -118,7 +118,8 @@ class Found(NamedTuple):
     def arguments(self, q: Any, v: Any, tau: Any, dt: Any, f_ext: Any, state: Any, parameters: Any) -> list[Any]:
         """The arguments of the code, in order."""
         if type(dt) is not float or dt not in self.steps:
-            self.steps[seconds("dt", "time step", dt)] = np.array(float(dt))
+            dt = seconds("dt", "time step", dt)
+            self.steps[dt] = np.array(dt)
         values: dict[str, Any] = {**self.defaults, "q": q, "v": v, "dt": self.steps[float(dt)]}
         if tau is not None:
             values["tau"] = tau
@@ -186,7 +187,7 @@ class Linearization(Native):
     def kernel(self) -> Kernel:
         known = self.options.identity
         tables = [table.tobytes().hex() for table in self.options.tables]
-        whole = identity("linearize", known.text, tables, self.model)
+        whole = identity("linearize", known.text, tables, self.model, self.options.touching(self.model))
         each = zip(self.program.arguments, self.inputs, strict=True)
         arguments = [Argument(a.name, x.shape, a.symbols, a.parts) for a, x in each]
         fingerprint = None if known.foreign else whole.everywhere

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from featherweight.compiler.runtime.singles import Singles
+from featherweight.contact import Surface
 from featherweight.model import Model
+from featherweight.simulation.control import Compiled
+from featherweight.simulation.options import StepOptions
+from featherweight.simulation.problem import Control
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -23,6 +27,8 @@ class LiveViews:
     """Views of the arrays of `count` robots. A step reads and writes the memory they show."""
 
     _model: Model
+    _arguments: dict[str, Any]
+    _options: StepOptions
     _dt: float
     _count: int
     _rows: np.ndarray  # the whole state, a robot a row
@@ -35,6 +41,18 @@ class LiveViews:
     _records: dict[str, np.ndarray]  # of the last step, (count, 1, …)
     _takes_tau: bool
     _singles: Singles
+
+    @property
+    def control(self) -> Compiled | Control | None:
+        """The controller, if it has one."""
+        control: Compiled | Control | None = self._arguments["control"]
+        return control
+
+    @property
+    def ground(self) -> tuple[Surface, ...]:
+        """The surfaces that may be touched."""
+        contact = self._options.contact
+        return () if contact is None else tuple(contact.surfaces)
 
     @property
     def model(self) -> Model:

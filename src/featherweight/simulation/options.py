@@ -11,6 +11,7 @@ import numpy as np
 from featherweight.cached import cached_property
 from featherweight.constraints import Constraint, JointLimit
 from featherweight.contact import ContactModel
+from featherweight.contact.slots import Arrangement
 from featherweight.forces import ForceElement
 from featherweight.identity import Fields, Identity, identity
 from featherweight.inputs import Numbers
@@ -96,6 +97,10 @@ class StepOptions:
         parts = shape.integrator, shape.actuators, shape.contact, shape.forces, shape.constraints
         return identity(self.given, *parts, self.limits, self.watched, self.wrenches, traced, len(self.numbers))
 
+    def touching(self, model: Model) -> Arrangement | None:
+        """The shapes that may touch: with hulls of meshes, whose files are no part of the model."""
+        return None if self.contact is None else self.contact.arranged(model)
+
     @cached_property
     def fields(self) -> Fields:
         """Fields of the objects it is made of, to see whether they are still the same; without a controller's."""
@@ -105,7 +110,7 @@ class StepOptions:
         """Shapes of what is recorded in a step, by name: forces; of contact, force, slip, depth, and (turns, residual)
         of the solver; of an integrator that solves equations, (iterations, residual); outputs of a controller."""
         points = len(model.contact_points) if self.contact is not None else 0
-        own = None if self.contact is None else self.contact.arranged(model)
+        own = self.touching(model)
         touches = 0 if own is None else sum(pair.count for pair in own.direct)
         slots = 0 if own is None else own.slots
         solver = 2 if points or touches or slots or self.constraints else 0

@@ -28,6 +28,7 @@ from featherweight.simulation.python_run import run_of
 from featherweight.simulation.run import Run
 from featherweight.simulation.status import Status
 from featherweight.simulation.trajectory import Trajectory
+from featherweight.simulation.warning import warn_if_missed
 from featherweight.simulation.watching import Watch, Watcher
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def rollout(
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    asked = Request(model, (q, v, tau, f_ext), (steps, dt, record_every, record), moving, (parameters, file, progress))
+    asked = Request(model, (q, v, tau, f_ext), (steps, dt, record_every, record), moving, parameters, (file, progress))
     if (made := asked.again()) is None:
         what = problem(model, q, v, steps, dt, record_every, parameters, tau, f_ext, record, moving)
         made, _ = _run(asked, what, progress, file)
@@ -145,8 +146,8 @@ def simulate(
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
-    others = parameters, file, progress, watch
-    asked = Request(model, (q, v, None, f_ext), (steps, dt, record_every, record), moving, others)
+    others = file, progress, watch
+    asked = Request(model, (q, v, None, f_ext), (steps, dt, record_every, record), moving, parameters, others)
     if (made := asked.again()) is not None and made.q.ndim == 2:
         return made
     what = problem(model, q, v, steps, dt, record_every, parameters, None, f_ext, record, moving)
@@ -190,6 +191,7 @@ def _warn(run: Run) -> None:
     if "passed" in names:
         p = run.problem
         warn_if_passed(p.model, p.carry[0], run.now[names.index("passed")], p.dt)
+    warn_if_missed(run.records.get("missed"))
 
 
 def _reason(what: Problem, last: Trajectory, status: Status) -> str:

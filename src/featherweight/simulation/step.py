@@ -110,7 +110,7 @@ def _make(model: Model, options: StepOptions) -> Loop:
             raise ValueError(f"records: expected names among {', '.join(records)}, got {', '.join(sorted(unknown))}")
         return [*(after[a.name] for a in carry), *(_recorded(recorded, n, shape) for n, shape in records.items())], 0
 
-    whole = identity("step", options.identity.text, model)
+    whole = identity("step", options.identity.text, model, options.touching(model))
     fingerprint = None if options.identity.foreign else whole.everywhere
     by_user, shapes = options.control is not None, list(records.values())
     return Loop("step", carry, forces, constants, shapes, function, RETURNED, fingerprint, one_by_one=by_user)

@@ -317,8 +317,7 @@ class Stepper(LiveViews):
                 self._model, self._dt, n, every, () if alone else (self._count,), self._loop,
                 self._options.records(self._model), self._control,
                 tuple(own.copy() for own in self._parts.values()), given,
-                tuple(self._constants), () if contact is None else contact.surfaces,
-                None if contact is None else contact.allowed,
+                tuple(self._constants), *((), None) if contact is None else (contact.surfaces, contact.allowed),
                 {name: own[0] if alone else own.copy() for name, own in self._parameters.items()},
                 record, began,
             )  # fmt: skip

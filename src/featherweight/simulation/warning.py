@@ -23,6 +23,17 @@ def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameter
     _warn_if_stiff(model, options.integrator, dt, q, parameters)
 
 
+def warn_if_missed(missed: np.ndarray | None) -> None:
+    """Tell the user if contacts of shapes found no slot: how many in the worst step."""
+    most = 0 if missed is None or not missed.size else int(np.nan_to_num(missed).max())
+    if most:
+        warnings.warn(
+            f"contact: up to {most} contacts between shapes found no slot in a step, and did not act: the farthest of "
+            "those that touched; Impulse(slots=…) gives more, and Trajectory.missed says when",
+            stacklevel=5,
+        )
+
+
 def damping_of(model: Model) -> np.ndarray:
     """Damping [N m s/rad or N s/m] of each degree of freedom, shape (nv,)."""
     damping = np.zeros(model.nv)

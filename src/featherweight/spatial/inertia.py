@@ -48,15 +48,15 @@ class RigidInertia(NamedTuple):
         h = X.E.transposed_times(self.h)  # in the new axes, about the old origin
         moved = h + X.r * self.m
         # I + m (r·r 1 - r rᵀ) + (2 h·r 1 - h rᵀ - r hᵀ), written with h and h + m r
-        r, both = X.r, h + moved
+        (rx, ry, rz), (bx, by, bz) = X.r, h + moved
         xx, xy, xz, yy, yz, zz = self.I.congruent(X.E)
         I = Symmetric(
-            xx + r.y * both.y + r.z * both.z,
-            xy - h.x * r.y - r.x * moved.y,
-            xz - h.x * r.z - r.x * moved.z,
-            yy + r.x * both.x + r.z * both.z,
-            yz - h.y * r.z - r.y * moved.z,
-            zz + r.x * both.x + r.y * both.y,
+            xx + ry * by + rz * bz,
+            xy - h.x * ry - rx * moved.y,
+            xz - h.x * rz - rx * moved.z,
+            yy + rx * bx + rz * bz,
+            yz - h.y * rz - ry * moved.z,
+            zz + rx * bx + ry * by,
         )
         return RigidInertia(self.m, moved, I)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
@@ -157,21 +157,28 @@ class Symmetric(NamedTuple):
         return Matrix(Vector(xx, xy, xz), Vector(xy, yy, yz), Vector(xz, yz, zz))
 
     def __add__(self, B: Symmetric) -> Symmetric:  # type: ignore[override]
-        return Symmetric(*[a + b for a, b in zip(self, B, strict=True)])
+        (xx, xy, xz, yy, yz, zz), (a, b, c, d, e, f) = self, B
+        return Symmetric(xx + a, xy + b, xz + c, yy + d, yz + e, zz + f)
 
     def __sub__(self, B: Symmetric) -> Symmetric:
-        return Symmetric(*[a - b for a, b in zip(self, B, strict=True)])
+        (xx, xy, xz, yy, yz, zz), (a, b, c, d, e, f) = self, B
+        return Symmetric(xx - a, xy - b, xz - c, yy - d, yz - e, zz - f)
 
     def __matmul__(self, b: Any) -> Any:
         return self.matrix @ b
 
     def congruent(self, E: Matrix) -> Symmetric:
         """Eᵀ A E, computed once for each entry of the triangle."""
-        if _PlaneRotation.of(E) is not None:
-            return Symmetric.of(self.matrix.congruent(E))
-        AE = self.matrix @ E
-        columns, right = E.T, AE.T
-        return Symmetric(*(columns[i].dot(right[j]) for i, j in _triangle()))
+        turn = _PlaneRotation.of(E)
+        if turn is None:
+            AE = self.matrix @ E
+            (x, y, z), (rx, ry, rz) = E.T, AE.T
+            return Symmetric(x.dot(rx), x.dot(ry), x.dot(rz), y.dot(ry), y.dot(rz), z.dot(rz))
+        ii, ij, ik, jj, jk = _TRIANGLE[turn.k]
+        A = list(self)
+        A[ii], A[ij], _, A[jj] = turn.of_block(self[ii], self[ij], self[ij], self[jj])
+        A[ik], A[jk] = turn.of_pair(self[ik], self[jk])
+        return Symmetric(*A)
 
     def lift(self, f: Callable[[Any], Any]) -> Symmetric:
         """The matrix with `f` applied to each entry."""
@@ -190,12 +197,11 @@ class _PlaneRotation(NamedTuple):
     @staticmethod
     def of(E: Matrix) -> _PlaneRotation | None:
         """The rotation if E has the structure of one: zeros and a one that are plain numbers, not traced values."""
-        for k in range(3):
+        for i, j, k in _PLANES:
             if not (isinstance(E[k][k], (int, float)) and E[k][k] == 1):
                 continue
-            i, j = (k + 1) % 3, (k + 2) % 3
-            known = (E[k][k], E[k][i], E[k][j], E[i][k], E[j][k])
-            if all(isinstance(x, (int, float)) for x in known) and known == (1, 0, 0, 0, 0):
+            known = (E[k][i], E[k][j], E[i][k], E[j][k])
+            if all([isinstance(x, (int, float)) for x in known]) and known == (0, 0, 0, 0):
                 return _PlaneRotation(i, j, k, E[i][i], E[i][j])
         return None
 
@@ -209,5 +215,5 @@ class _PlaneRotation(NamedTuple):
         return ii - self.s * t, self.c * t - ji, self.c * t - ij, jj + self.s * t
 
 
-def _triangle() -> Iterator[tuple[int, int]]:
-    return ((i, j) for i in range(3) for j in range(i, 3))
+_PLANES = ((1, 2, 0), (2, 0, 1), (0, 1, 2))  # i, j, k
+_TRIANGLE = ((3, 4, 1, 5, 2), (5, 2, 4, 0, 1), (0, 1, 2, 3, 4))  # for k: where `Symmetric` has ii, ij, ik, jj, jk

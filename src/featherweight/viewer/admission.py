@@ -83,4 +83,4 @@ def checked(listening: str) -> Iterator[None]:
         finally:
             websockets.serve = plain
     if not guarded:
-        raise RuntimeError("this version of viser cannot be told whom to answer; featherweight knows 1.0 and 1.1")
+        raise RuntimeError("this version of viser cannot be told whom to answer; featherweight knows 1.1")

@@ -11,6 +11,7 @@ import numpy as np
 from featherweight.contact import Plane, Surface
 from featherweight.model import Model
 from featherweight.viewer import server as web
+from featherweight.viewer.looks import add_looks
 from featherweight.viewer.play import Play
 from featherweight.viewer.pose import still_life
 from featherweight.visuals.motion import frames_of
@@ -54,6 +55,7 @@ class Live(web.Served):
         start = np.array(model.neutral() if q is None else q, dtype=float)
         self._play = Play(self.server, [still_life(model, start, tuple(ground))])
         self._clock = self.server.gui.add_text("time", "0 s", disabled=True)
+        add_looks(self.server, self._play)
         if browser:
             web.open_browser(self.url)
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from featherweight.simulation import Trajectory
+from featherweight.viewer.camera import Camera
 from featherweight.viewer.layout import layout_of
-from featherweight.viewer.scenery import UNITS, add_camera, add_ground, add_light
+from featherweight.viewer.scenery import UNITS, add_ground, add_light
 from featherweight.viewer.stage import Stage
-from featherweight.visuals import Frames, fitted
+from featherweight.visuals import Frames
 
 RATE = 60.0  # frames of a trajectory a second
-SEEN = (0.85, 0.62)  # tangents of half the angles that are filled; the panel hides some of the window's right
 
 
 class Play:
@@ -35,12 +35,11 @@ class Play:
             add_ground(scene, f"/world/robot{k}/ground", actor.ground, units)
             if actor.label:
                 place = units * (actor.label_place + actor.offset)
-                scene.add_label(f"/label{k}", actor.label, position=place)
+                scene.add_label(f"/label{k}", actor.label, position=place, anchor="bottom-center")
         add_light(scene)
-        add_ground(scene, "/world/ground", layout.ground, units)
-        look_at, distance = fitted(layout.corners, layout.direction, SEEN)
+        self._boards = add_ground(scene, "/world/ground", layout.ground, units)
         way = float(np.linalg.norm(np.ptp(layout.path, axis=0)))
-        add_camera(server, look_at + distance * layout.direction, look_at, way, units)
+        self._camera = Camera(server, layout.corners, layout.direction, way, units)
         server.gui.set_panel_label(layout.title)
         self.duration = layout.duration
         self.show(0.0)
@@ -62,6 +61,27 @@ class Play:
         if (followed != self._followed).any():
             self._followed = followed
             self._world.position = -self._units * followed
+
+    @property
+    def units(self) -> float:
+        """Of viser, for each metre."""
+        return self._units
+
+    @property
+    def size(self) -> float:
+        """Of a robot [m]."""
+        return self._layout.size
+
+    @property
+    def moved(self) -> np.ndarray:
+        """How far the camera has gone with the robots (3,) [m]."""
+        return self._followed
+
+    def go_along(self, way: np.ndarray) -> None:
+        """The camera goes along with robots that are a way (3,) [m] from where they began; the ground has no end."""
+        self._move_world(way)
+        for handle, repeat in self._boards:
+            handle.position = self._units * repeat * np.round(way * [1.0, 1.0, 0.0] / repeat)
 
     def replace(self, motion: Frames) -> None:
         """The first frame of another motion of the first robot."""

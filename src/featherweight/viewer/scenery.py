@@ -1,4 +1,4 @@
-"""What is around a robot on viser's stage: the ground, the light, the camera.
+"""What is around a robot on viser's stage: the ground and the light.
 
 Made to be drawn without a GPU as well, where every triangle and every shaded pixel takes its time. viser lays a sheet
 for a background picture over the whole window, one of its units before the camera, and draws it even if there is none.
@@ -17,20 +17,27 @@ from featherweight.visuals import Mesh, creased
 from featherweight.visuals.terrain import Terrain, round_length
 
 UNITS = 20.0  # of viser, in a robot's size
-NEAREST = 1.05  # units from the camera that are seen: beyond the sheet at 1
 TILES = 16  # along an edge of the ground, or some fewer
 SHADES = (1.0, 0.93)  # of the two kinds of tiles
 LAMP = (2.0, -3.0, 6.0)  # where most light comes from
 
 
-def add_ground(scene: Any, name: str, pieces: Sequence[Terrain], units: float) -> None:
-    """The ground under a name in viser's tree, `units` for each metre; planes are tiled and have no shading."""
+def add_ground(scene: Any, name: str, pieces: Sequence[Terrain], units: float) -> list[tuple[Any, float]]:
+    """The ground under a name in viser's tree, `units` for each metre; planes are tiled and have no shading.
+
+    Returns:
+        The handles of level planes, and after how many metres their pattern repeats.
+    """
+    boards = []
     for k, ground in enumerate(pieces):
         if ground.plane is None:
             add_mesh(scene, f"{name}/{k}", enlarged(creased(ground.mesh), units), ground.color, "double")
         else:
             board, colors = chessboard(ground)
-            scene.add_glb(f"{name}/{k}", unlit(enlarged(board, units), colors))
+            handle = scene.add_glb(f"{name}/{k}", unlit(enlarged(board, units), colors))
+            if ground.plane[0][2, 2] == 1:
+                boards.append((handle, 2 * _cell(ground.size)))
+    return boards
 
 
 def add_light(scene: Any) -> None:
@@ -42,17 +49,10 @@ def add_light(scene: Any) -> None:
     )
 
 
-def add_camera(server: Any, place: np.ndarray, look_at: np.ndarray, way: float, units: float) -> None:
-    """At a place [m], looking at another, and far enough for robots that go a way [m]."""
-    camera, distance = server.initial_camera, units * (way + float(np.linalg.norm(place - look_at)))
-    camera.position, camera.look_at = units * place, units * look_at
-    camera.near, camera.far = NEAREST, max(camera.far, 25 * distance)
-
-
-def add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: str = "front") -> None:
+def add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: str = "front") -> Any:
     """Triangles of one colour, lit."""
     rgb = tuple(round(255 * x) for x in color)
-    scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=rgb, side=side)
+    return scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=rgb, side=side)
 
 
 def enlarged(mesh: Mesh, units: float) -> Mesh:
@@ -69,9 +69,13 @@ def chessboard(ground: Terrain) -> tuple[Mesh, np.ndarray]:
     return Mesh.joined(list(fields)).moved(*ground.plane), np.concatenate(colors)  # type: ignore[misc]
 
 
+def _cell(size: float) -> float:
+    return round_length(size / TILES)
+
+
 def _tiles(size: float) -> tuple[Mesh, Mesh]:
     """A square as a chessboard: its white and its black fields."""
-    cell = round_length(size / TILES)
+    cell = _cell(size)
     n = int(np.ceil(size / 2 / cell))
     fields: tuple[list[Mesh], list[Mesh]] = ([], [])
     corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])

@@ -38,9 +38,15 @@ def start(host: str, port: int | None) -> Any:
     chosen = _free_port(host) if port is None else _checked(host, port)
     with checked(host), contextlib.redirect_stdout(io.StringIO()):  # it has a banner
         server = serve(viser, host=host, port=chosen, verbose=False)
-    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+    set_theme(server, dark=False)
+    server.gui.main_panel.dock_right()  # beside the robot, and not over it
     server.scene.set_up_direction("+z")
     return server
+
+
+def set_theme(server: Any, *, dark: bool) -> None:
+    """The colours of the page, light or dark."""
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium", dark_mode=dark)
 
 
 def address(server: Any, host: str) -> str:

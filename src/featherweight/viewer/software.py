@@ -3,7 +3,7 @@
 Its page gets a script before its own that asks who draws. Without a GPU
 
 - edges are not smoothed, the last picture is not kept, and the scene hides what is behind it, so that nobody has to
-  draw that or mix them; what viser would clear to nothing is cleared to white,
+  draw that or mix them; what viser would clear to nothing is cleared to white, or dark grey on a dark page,
 - colours are what they are, without the film's response that viser gives them, and become those of screens by a square
   root: powers and ACES take half of the time of drawing,
 - the sheet for rectangles that are drawn with the mouse, which we do not use, is no longer laid over the window, and
@@ -37,8 +37,15 @@ SCRIPT = r"""<script>
   change(HTMLCanvasElement.prototype, "getContext", (plain) => function (kind, options) {
     return plain.call(this, kind, kind.startsWith("webgl") ? { ...options, ...cheap } : options);
   });
-  change(context, "clearColor", (plain) => function (...color) {
-    return plain.apply(this, color[3] === 0 ? [1, 1, 1, 1] : color);
+  const setTo = context.clearColor;
+  change(context, "clearColor", () => function (...color) {
+    this.empty = color[3] === 0;
+    return setTo.apply(this, color);
+  });
+  change(context, "clear", (plain) => function (buffers) {
+    const dark = document.documentElement.dataset.mantineColorScheme === "dark";
+    if (this.empty) setTo.apply(this, dark ? [0.12, 0.12, 0.13, 1] : [1, 1, 1, 1]);
+    return plain.call(this, buffers);
   });
   const toScreen = /(vec4 sRGBTransferOETF\([^)]*\)) *{[^}]*}/;
   change(context, "shaderSource", (plain) => function (shader, text) {

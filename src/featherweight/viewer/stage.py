@@ -10,6 +10,7 @@ import numpy as np
 
 from featherweight.viewer.layout import Actor
 from featherweight.viewer.scenery import UNITS, add_mesh, enlarged
+from featherweight.viewer.tags import Tags
 from featherweight.visuals import Frames, Mesh, ball, creased, cylinder
 
 FORCE, COM = (214, 39, 40), (240, 196, 25)  # colours
@@ -23,18 +24,19 @@ class Stage:
     """
 
     def __init__(self, scene: Any, name: str, actor: Actor, size: float) -> None:
-        self._size, self._units, self._forces_wanted = size, UNITS / size, True
+        self._size, self._units, self._forces_wanted, self.frame = size, UNITS / size, True, -1
         self._take(actor)
+        self._scene, self._name = scene, name
         scene.add_frame(name, show_axes=False, position=self._units * actor.offset)
-        self._bodies = {
-            body: scene.add_frame(f"{name}/bodies/{body}", show_axes=False)
-            for body in sorted({shape.body for shape in actor.shapes})
-        }
+        self._bodies: dict[int, Any] = {}
+        for body in sorted({shape.body for shape in actor.shapes}):
+            self._node_of(body)
+        self.meshes: list[tuple[int, Any]] = []  # with the body that each moves with
         parts: dict[tuple[int, Any], list[Mesh]] = defaultdict(list)
         for shape in actor.shapes:
             parts[shape.body, shape.color].append(enlarged(creased(shape.mesh), self._units))
         for k, ((body, color), meshes) in enumerate(parts.items()):
-            add_mesh(scene, f"{name}/bodies/{body}/{k}", Mesh.joined(meshes), color)
+            self.meshes.append((body, add_mesh(scene, f"{name}/bodies/{body}/{k}", Mesh.joined(meshes), color)))
         self._forces: Any = None
         if actor.motion.points.size:
             width = ARROW * UNITS
@@ -45,16 +47,32 @@ class Stage:
         dot, disc = ball(DOT * UNITS), cylinder(DOT * UNITS, 0.002 * UNITS)
         self._com = scene.add_mesh_simple(f"{name}/com", dot.vertices, dot.faces, color=COM, visible=False)
         self._below = scene.add_mesh_simple(f"{name}/below", disc.vertices, disc.faces, color=COM, visible=False)
-        self.frame = -1
+        self.tags = Tags(scene, self._node_of, actor, size, self._units)
+
+    @property
+    def actor(self) -> Actor:
+        """Who is on stage."""
+        return self._actor
+
+    def _node_of(self, body: int) -> str:
+        """The node of viser's tree that moves with a body."""
+        node = f"{self._name}/bodies/{body}"
+        if body not in self._bodies:
+            self._bodies[body] = self._scene.add_frame(node, show_axes=False)
+            self._move(body, self._bodies[body], max(self.frame, 0))
+        return node
+
+    def _move(self, body: int, handle: Any, frame: int) -> None:
+        handle.position = self._units * self._actor.motion.position[frame, body]
+        handle.wxyz = quaternion(self._actor.motion.rotation[frame, body])
 
     def show(self, frame: int) -> None:
         """Move everything to where it is in this frame."""
         if frame == self.frame:
             return
-        self.frame, motion, u = frame, self._actor.motion, self._units
-        for body, handle in self._bodies.items():
-            handle.position = u * motion.position[frame, body]
-            handle.wxyz = quaternion(motion.rotation[frame, body])
+        self.frame = frame
+        for body, handle in list(self._bodies.items()):
+            self._move(body, handle, frame)
         self._show_com(frame)
         if self._forces is not None:
             arrows = self._arrows(frame)

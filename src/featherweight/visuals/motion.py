@@ -22,8 +22,8 @@ class Frames:
     """F frames of one robot; `failure` says where and why they end early.
 
     `t` (F,) [s]; `index` (F,), the trajectory's samples; `rotation` (F, nb+1, 3, 3) and `position` (F, nb+1, 3) of the
-    bodies in the world; `com` (F, 3); `points` (F, n, 3), the contact points of the model, then where shapes touch
-    each other or the ground; `force` (F, n, 3) on them [N].
+    bodies in the world; `com` (F, 3); `points` (F, n, 3), the contact points of the model, then those where shapes
+    touch each other or the ground; `force` (F, n, 3) on them [N].
     """
 
     model: Model
@@ -67,8 +67,8 @@ def motion_of(trajectory: Trajectory, *, rate: float = 60.0, lane: int = 0) -> F
         poses, ground = Poses(motion.rotation, motion.position), one.ground
         pushes = _held(one.pair_force, index), _held(one.slots, index)
         places, force = pair_places(model, poses, one.pairs, ground, *pushes)
-        points = np.concatenate([motion.points, places], axis=1)
-        motion = replace(motion, points=points, force=np.concatenate([motion.force, force], axis=1))
+        points, forces = np.concatenate([motion.points, places], axis=1), np.concatenate([motion.force, force], axis=1)
+        motion = replace(motion, points=points, force=forces)
     return replace(motion, failure="" if failure is None else failure.text)
 
 

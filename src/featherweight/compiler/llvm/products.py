@@ -117,11 +117,12 @@ def _of_columns(native: LaneTypes) -> str:
 
 
 def _function(name: str, lanes: LaneTypes, chains: _Chains, at_once: Sequence[int]) -> str:
-    """`@linear_…`: loops over so many chains at once, one after the other."""
-    loops = [_loop(f"{name}{n}", n, lanes, chains) for n in at_once]
+    """`@linear_…`: loops over so many chains at once, one after the other. Their names begin alike: where a kernel has
+    these functions in its own module, `@shared4` is one of its own."""
+    loops = [_loop(f"linear_{name}{n}", n, lanes, chains) for n in at_once]
     lines, start = [], "0"
     for n in at_once:
-        lines.append(f"%i{n} = call i64 @{name}{n}(ptr %y, ptr %x, {chains.pointer} %w, {SIZES}, i64 {start})")
+        lines.append(f"%i{n} = call i64 @linear_{name}{n}(ptr %y, ptr %x, {chains.pointer} %w, {SIZES}, i64 {start})")
         start = f"%i{n}"
     header = f"define void @linear_{name}(ptr %y, ptr %x, {chains.pointer} %w, {SIZES}) noinline #0"
     return "".join(loops) + f"\n{header} {{\n  {join(lines)}\n  ret void\n}}\n"

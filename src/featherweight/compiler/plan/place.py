@@ -184,7 +184,9 @@ class _Layout:
                 home.update(dict.fromkeys(step.nodes, s))
         for s, reads in enumerate(self.reads):
             for a in reads:
-                last_reader[a] = max(self._read_until(s, home.get(a)), last_reader.get(a, 0))
+                until = self._read_until(s, home.get(a)) if self.loops[s] else s
+                if until >= last_reader.get(a, 0):
+                    last_reader[a] = until
         last_reader.update(dict.fromkeys((o for o in self.outputs if not isinstance(o, float)), len(self.steps)))
         for s, step in enumerate(self.steps):
             if isinstance(step, Elementary):
@@ -303,7 +305,9 @@ class _Layout:
                 source = self.where[a][0] if a in self.where else ("literal",)
                 home = source[1] if source[0] == "chunk" else made.get(source)
                 if home is not None and home != s:
-                    last[source] = max(self._read_until(s, home), last.get(source, 0))
+                    until = self._read_until(s, home) if self.loops[s] else s
+                    if until >= last.get(source, 0):
+                        last[source] = until
         last.update({source: len(self.steps) for source, _ in outputs if source[0] in ("chunk", "repeat")})
         return last
 

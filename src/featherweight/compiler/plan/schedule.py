@@ -93,12 +93,15 @@ class _Schedule:
     def _units(self, nodes: list[int]) -> tuple[dict[int, int], list[tuple[tuple, list[int]]]]:
         """Group operations by region; elementary functions apart, by how many lie before them; repeats apart."""
         op, region, needs = self.program.op, self.program.region, self.needs
-        level: dict[int, int] = defaultdict(int)
+        level: dict[int, int] = {}
         number: dict[tuple, int] = {}
         units: list[tuple[tuple, list[int]]] = []
         unit_of: dict[int, int] = {}
         for i in nodes:
-            depth = max([level[a] for a in needs[i]], default=0)
+            depth = 0
+            for a in needs[i]:
+                if level.get(a, 0) > depth:
+                    depth = level[a]
             key: tuple = (region[i], depth)
             level[i] = depth
             if op[i] in VECTORS:

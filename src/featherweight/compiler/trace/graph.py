@@ -146,7 +146,7 @@ class Graph:
         it, never by node numbers. Of two constants the result is a constant."""
         if self.op[a] in CONSTANTS and self.op[b] in CONSTANTS:
             return self._folded(op, (a, b))
-        known = self._known.get((op, (b, a))) if op in ("add", "mul") else None
+        known = self._known.get((op, (b, a))) if op == "mul" or op == "add" else None
         return self._node(op, (a, b)) if known is None else known
 
     def _folded(self, op: str, args: tuple[int, ...]) -> Node:

@@ -50,7 +50,9 @@ class Node:
                 return NotImplemented
             if other == 0:
                 return self
-        other = g.lift(other)
+            other = g.lift(other)
+        elif other.graph is not g:
+            raise other_trace()
         if g.op[other.id] == "neg":
             return self - other._arg(0)
         if g.op[self.id] == "neg":
@@ -69,7 +71,9 @@ class Node:
                 return NotImplemented
             if other == 0:
                 return self
-        other = g.lift(other)
+            other = g.lift(other)
+        elif other.graph is not g:
+            raise other_trace()
         if self.id == other.id:
             return 0.0
         if g.op[other.id] == "neg":
@@ -94,7 +98,9 @@ class Node:
                 return self
             if other == -1:
                 return -self
-        other = g.lift(other)
+            other = g.lift(other)
+        elif other.graph is not g:
+            raise other_trace()
         a, b = self.id, other.id
         x, y = g.op[a], g.op[b]
         if x == "neg":

@@ -10,7 +10,7 @@ from typing import cast
 from featherweight.errors import ModelError
 from featherweight.io.contact_points import new_name
 from featherweight.joints import Continuous, Fixed, Free, Joint, Mimic, Planar, Prismatic, Revolute
-from featherweight.model.assembly import limits_of
+from featherweight.model.described_joint import limits_of
 from featherweight.model.description import Description, Follow, Link, LinkJoint, Motor, Numbers, Shape
 from featherweight.model.placement import Placement
 from featherweight.model.spelling import Bounds, Origin, Three

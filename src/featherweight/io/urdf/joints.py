@@ -14,6 +14,7 @@ from featherweight.model.spelling import Bounds, Source, Three
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 PARTS = ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic")
+LINK, XYZ, DYNAMICS = frozenset({"link"}), frozenset({"xyz"}), frozenset({"damping", "friction"})
 LIMITS = ("lower", "upper", "effort", "velocity")
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 FIXED = ": a fixed joint does not move"
@@ -48,9 +49,8 @@ def _end(joint: Element, element: Element | None, tag: str, where: str, report: 
     if element is None:
         report.error(joint.line, where, f"<{tag}> is missing", f'write <{tag} link="…"/>', kind="tree")
         return ""
-    place = f"{where} <{tag}>"
-    report.known(element, place, ("link",), ())
-    return report.text(element, place, "link")
+    report.leaf(element, where, LINK)
+    return report.text(element, f"{where} <{tag}>", "link")
 
 
 def _note_unused(parts: dict[str, Element], where: str, report: Report) -> None:
@@ -67,7 +67,7 @@ def _dynamics(element: Element | None, where: str, report: Report) -> tuple[floa
     if element is None:
         return 0.0, 0.0
     place, taken = f"{where} <dynamics>", "there is none"
-    report.known(element, place, ("damping", "friction"), ())
+    report.leaf(element, where, DYNAMICS)
     values = []
     for attribute in ("damping", "friction"):
         value = report.number(element, place, attribute, 0.0, RESISTANCE, taken)
@@ -82,7 +82,7 @@ def _axis(element: Element | None, where: str, kind: str, report: Report) -> Thr
     if element is None:
         return X
     place = f"{where} <axis>"
-    report.known(element, place, ("xyz",), ())
+    report.leaf(element, where, XYZ)
     if kind == "floating":
         return X
     missing, before = "xyz" not in element.attributes, report.faults
@@ -113,7 +113,7 @@ def _limit(joint: Element, element: Element | None, where: str, kind: str, repor
             report.add("note", joint.line, where, message, kind="no-limit")
         return None
     place, taken = f"{where} <limit>", "taken as not given"
-    report.known(element, place, LIMITS, ())
+    report.leaf(element, where, frozenset(LIMITS))
     numbers: dict[str, float | None] = dict.fromkeys(LIMITS)
     for name in LIMITS:
         if name in element.attributes:

@@ -11,7 +11,9 @@ from featherweight.model.description import Link, Shape
 from featherweight.model.spelling import Inertial, Origin, Source, Three
 
 SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length")}
+VALUE, POSE, FILE = frozenset({"value"}), frozenset({"xyz", "rpy"}), frozenset({"filename", "scale"})
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+INERTIA = frozenset(MOMENTS)
 NEEDED = ("ixx", "iyy", "izz")
 ROLES = ("visual", "collision")
 ZERO = (0.0, 0.0, 0.0)
@@ -50,7 +52,7 @@ def read_origin(element: Element | None, where: str, report: Report, otherwise: 
     if known is not None and len(element.attributes) == given and not (element.children or element.text):
         return known
     place, before = f"{where} <origin>", report.faults
-    report.known(element, place, ("xyz", "rpy"), ())
+    report.leaf(element, where, POSE)
     xyz = report.numbers(element, place, "xyz", 3, ZERO, LENGTH, otherwise)
     rpy = report.numbers(element, place, "rpy", 3, ZERO, otherwise=otherwise)
     origin = Origin(cast(Three, xyz), cast(Three, rpy))
@@ -88,17 +90,15 @@ def _inertial(element: Element, where: str, link: Source, report: Report) -> Ine
         fix, taken = 'write <mass value="…"/>', "it has no mass"
         report.wrong(element, where, "<mass> is missing", fix, kind="inertial", taken=taken)
     else:
-        report.known(mass, f"{where} <mass>", ("value",), ())
+        report.leaf(mass, where, VALUE)
         value = report.number(mass, f"{where} <mass>", "value", None, MASS, "it has no mass")
     if inertia is None:
         fix, taken = 'write <inertia ixx="…" ixy="…" …/>', "it has no moments of inertia"
         report.wrong(element, where, "<inertia> is missing", fix, kind="inertial", taken=taken)
     else:
         place, taken = f"{where} <inertia>", "taken as 0"
-        report.known(inertia, place, MOMENTS, ())
-        moments = tuple(
-            [report.number(inertia, place, m, None if m in NEEDED else 0.0, MOMENT, taken) for m in MOMENTS]
-        )
+        report.leaf(inertia, where, INERTIA)
+        moments = report.row(inertia, place, MOMENTS, NEEDED, MOMENT, taken)
     origin = read_origin(parts.get("origin"), where, report, "taken as 0 0 0")
     source = Source(link.file, element.line, f"{link.element} <inertial>")
     if report.faults > before:

@@ -35,7 +35,7 @@ def described(document: Document, file: str | None, report: Report) -> Descripti
         fix = "is this a URDF file?"
         report.error(root.line, where, "expected <robot> as the outermost element", fix, kind="format")
     report.known(root, where, ("name", "version"), ("link", "joint", "material", "transmission", *LOOPS))
-    if b"xacro:" in document.data:
+    if b"<xacro:" in document.data:
         _check_expanded(root, where, report)
     for loop in (child for child in root.children if child.tag in LOOPS):
         message = "is not used: it closes a loop, and robots are trees here"

@@ -10,7 +10,7 @@ import numpy as np
 
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
-from featherweight.visuals import good_part
+from featherweight.visuals.failure import good_part
 
 MOST_SAMPLES = 3000  # of a curve that are drawn
 MOST_NAMES = 12  # in a legend; those that move most if there are more

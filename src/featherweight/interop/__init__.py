@@ -1,0 +1,18 @@
+"""featherweight inside other programs that differentiate: JAX and PyTorch, each imported when it is asked for.
+
+`featherweight.interop.jax` and `featherweight.interop.torch` have the same names. Both stand on operators
+(`operators.py`): functions of arrays with tangents (push) and cotangents (pull) of the same numbers.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["jax", "torch"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return importlib.import_module(f"featherweight.interop.{name}")
+    raise AttributeError(f"module 'featherweight.interop' has no attribute {name!r}")

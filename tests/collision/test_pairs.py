@@ -1,0 +1,223 @@
+"""Every pair of shapes, against MuJoCo and against what a contact point is."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from collision.placing import SHAPES, flat, kernel, mujoco_distances, numbers, outside, placed, rotations, touched
+from featherweight.collision import FAR, Placed, touch_count, touches
+from featherweight.compiler import Lanes, plain
+from featherweight.shapes import Box, Convex
+from featherweight.spatial import Matrix, Transform, Vector
+
+N = 600
+PAIRS = list(combinations_with_replacement(SHAPES, 2))
+CLOSED = [pair for pair in PAIRS if pair[0] == "sphere" and pair[1] != "convex"] + [("capsule", "capsule")]
+BY_SUPPORT = [pair for pair in PAIRS if pair not in CLOSED and pair not in (("capsule", "box"), ("box", "box"))]
+MESH = 1e-7  # MuJoCo keeps vertices of meshes in single precision
+
+
+def placements(seed, spread=0.5, n=N):
+    rng = np.random.default_rng(seed)
+    return rotations(rng, n), rng.normal(size=(n, 3)) * spread, rotations(rng, n), rng.normal(size=(n, 3)) * 0.2
+
+
+def nearly_touching(a, b, where, by=0.02):
+    """The same placements, with a moved along the normal until the gap is between ±by."""
+    Ra, pa, Rb, pb = where
+    rng = np.random.default_rng(7)
+    for _ in range(2):
+        gap, normal, _ = touched(a, b, Ra, pa, Rb, pb)
+        k = gap.argmin(axis=1)
+        known = gap.min(axis=1) < FAR
+        n = np.where(known[:, None], normal[np.arange(len(k)), k], 0.0)
+        pa = pa - n * (np.where(known, gap.min(axis=1), 0.0) - rng.uniform(-by, by, len(k)))[:, None]
+    return Ra, pa, Rb, pb
+
+
+def nearest_of_segment(a, b, Ra, pa, Rb, pb):
+    """Gap of a capsule above a box that its segment is not in, by ternary search along the segment."""
+    low, high = (np.full(len(pa), x * a.length / 2) for x in (-1.0, 1.0))
+
+    def distance(s):
+        x = np.einsum("nji,nj->ni", Rb, pa + Ra[:, :, 2] * s[:, None] - pb)
+        return np.linalg.norm(np.maximum(np.abs(x) - np.array(b.sizes) / 2, 0), axis=1)
+
+    for _ in range(100):
+        one, two = low + (high - low) / 3, high - (high - low) / 3
+        is_one = distance(one) < distance(two)
+        low, high = np.where(is_one, low, one), np.where(is_one, two, high)
+    return distance((low + high) / 2) - a.radius
+
+
+@pytest.mark.parametrize("pair", CLOSED, ids="-".join)
+def test_closed_forms(pair):
+    a, b = (SHAPES[kind] for kind in pair)
+    for where in (placements(1), nearly_touching(a, b, placements(2))):
+        gap, _, _ = touched(a, b, *where)
+        expected = mujoco_distances(a, b, *where)
+        assert 0.1 < np.mean(expected < 0) < 0.9
+        assert np.abs(gap.min(axis=1) - expected).max() < 1e-12
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair != ("box", "box")], ids="-".join)
+def test_the_gap_grows_along_the_normal(pair):
+    """Of shapes that are apart: the normal is the gradient of the distance."""
+    a, b = (SHAPES[kind] for kind in pair)
+    Ra, pa, Rb, pb = placements(8)
+    gap, normal, _ = touched(a, b, Ra, pa, Rb, pb)
+    n = normal[np.arange(N), gap.argmin(axis=1)]
+    apart, step = gap.min(axis=1) > 0.01, 1e-4
+    moved = [touched(a, b, Ra, pa + s * step * n, Rb, pb)[0].min(axis=1) for s in (1, -1)]
+    rate = ((moved[0] - moved[1]) / (2 * step))[apart]
+    assert np.quantile(np.abs(rate - 1), 0.98) < (1e-3 if pair in BY_SUPPORT else 1e-9)
+
+
+def test_a_capsule_and_a_box():
+    a, b = SHAPES["capsule"], SHAPES["box"]
+    for where in (placements(1), nearly_touching(a, b, placements(2))):
+        gap, _, _ = touched(a, b, *where)
+        expected = nearest_of_segment(a, b, *where)
+        is_out = expected > -a.radius + 1e-6
+        assert np.mean(is_out) > 0.5
+        assert np.abs(gap.min(axis=1) - expected)[is_out].max() < 1e-12
+        assert (gap.min(axis=1)[~is_out] <= -a.radius + 1e-6).all()
+
+
+def test_two_boxes():
+    a, b = SHAPES["box"], Box((0.3, 0.5, 0.4))
+    for where in (placements(1), nearly_touching(a, b, placements(2))):
+        gap = touched(a, b, *where)[0].min(axis=1)
+        expected = mujoco_distances(a, b, *where)
+        deep = expected < -1e-9
+        # faces are preferred by 5 % and 1e-6 m: never shallower than it is, nor much deeper
+        assert (gap[deep] < expected[deep] + 1e-12).all()
+        assert (gap[deep] > 1.06 * expected[deep] - 1.1e-6).all()
+        near = (expected > 0) & (expected < 0.04)
+        assert near.any()
+        assert (gap[near] < 1.02 * expected[near] + 1e-6).all()
+        assert (gap[near] > 0.94 * expected[near] - 2e-6).all()
+        assert np.mean(np.abs(gap - expected)[near] < 1e-6) > 0.8
+        far = expected > 0.2
+        assert (gap[far] > 0.05).all()
+
+
+@pytest.mark.parametrize("pair", BY_SUPPORT, ids="-".join)
+def test_by_support_functions(pair):
+    a, b = (SHAPES[kind] for kind in pair)
+    where = placements(1)
+    gap, expected = touched(a, b, *where)[0].min(axis=1), mujoco_distances(a, b, *where)
+    apart = expected > 0
+    assert np.quantile(np.abs(gap - expected)[apart], 0.99) < MESH
+    assert np.abs(gap - expected)[apart].max() < 1e-5
+    assert (gap[~apart] < expected[~apart] + 5e-6).all()  # a direction of least depth nearby: never less than the least
+    where = nearly_touching(a, b, where)
+    gap, expected = touched(a, b, *where)[0].min(axis=1), mujoco_distances(a, b, *where)
+    apart = expected > 0
+    assert np.quantile(np.abs(gap - expected)[apart], 0.99) < 5e-6
+    assert np.abs(gap - expected)[apart].max() < 3e-4
+    assert (gap[~apart] < expected[~apart] + 5e-6).all()
+    assert np.quantile(expected[~apart] - gap[~apart], 0.75) < 1e-6
+    assert np.quantile(expected[~apart] - gap[~apart], 0.95) < 3e-3
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_points_are_in_the_middle(pair):
+    """A point is no farther from either shape than half the gap or overlap."""
+    a, b = (SHAPES[kind] for kind in pair)
+    Ra, pa, Rb, pb = nearly_touching(a, b, placements(3), 0.01)
+    gap, normal, point = touched(a, b, Ra, pa, Rb, pb)
+    assert np.abs(np.linalg.norm(normal, axis=2) - 1).max() < 1e-12
+    i, k = np.nonzero(np.abs(gap) < 0.015)
+    assert len(i) > N / 2
+    for shape, R, p in ((a, Ra, pa), (b, Rb, pb)):
+        beyond = outside(shape, R[i], p[i], point[i, k]) - np.abs(gap[i, k]) / 2
+        assert np.quantile(beyond, 0.97) < (1e-4 if pair in BY_SUPPORT else 1e-9)
+        assert beyond.max() < (5e-3 if pair in BY_SUPPORT else 1e-4)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_the_other_way_round_and_elsewhere(pair):
+    a, b = (SHAPES[kind] for kind in pair)
+    Ra, pa, Rb, pb = nearly_touching(a, b, placements(4, n=200))
+    gap, normal, _ = touched(a, b, Ra, pa, Rb, pb)
+    rng = np.random.default_rng(5)
+    Q, shift = rotations(rng, 1)[0], rng.normal(size=3)
+    first = np.arange(200), gap.argmin(axis=1)
+    tolerance = 1e-12 if pair in CLOSED else 1e-5
+    for other, sign, turn in (
+        (touched(b, a, Rb, pb, Ra, pa), -1.0, np.eye(3)),
+        (touched(a, b, Q @ Ra, pa @ Q.T + shift, Q @ Rb, pb @ Q.T + shift), 1.0, Q),
+    ):
+        off = np.abs(other[0].min(axis=1) - gap.min(axis=1))
+        assert np.quantile(off, 0.97) < tolerance
+        again = np.arange(200), other[0].argmin(axis=1)
+        turned = np.linalg.norm(sign * other[1][again] - normal[first] @ turn.T, axis=1)
+        assert np.quantile(turned, 0.9) < 1e-3
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_compiled_interpreted_and_floats_agree(pair):
+    a, b = (SHAPES[kind] for kind in pair)
+    n, count = 13, touch_count(a, b)
+    Ra, pa, Rb, pb = nearly_touching(a, b, placements(6, n=n))
+    x = np.concatenate([numbers(Ra, pa), numbers(Rb, pb)], axis=1)
+
+    def function(scalars, lift):
+        return flat(touches(placed(a.lifted(lift), scalars[:12]), placed(b.lifted(lift), scalars[12:])))
+
+    native = kernel(function, 7 * count)
+    (packed,) = native(x)
+    assert np.array_equal(packed, np.array([native(row)[0] for row in x]))
+    floats = np.array([function(row.tolist(), float) for row in x])
+    lanes = function([Lanes(column) for column in x.T.copy()], float)
+    assert np.array_equal(np.array([np.broadcast_to(plain(y), n) for y in lanes]).T, floats)
+    nearest, expected = (y.reshape(n, count, 7)[:, :, 0].min(axis=1) for y in (packed, floats))
+    assert np.abs(nearest - expected).max() < (1e-5 if pair in BY_SUPPORT else 1e-12)
+
+
+AXES = [np.eye(3)[list(p)] * s for p in ((0, 1, 2), (1, 2, 0), (2, 0, 1)) for s in (1.0,)]
+HALF = np.array([[1, -1, 0], [1, 1, 0], [0, 0, 2**0.5]]) / 2**0.5
+TURNS = [*AXES, HALF, HALF.T @ AXES[1], AXES[2] @ HALF, np.diag([-1.0, -1.0, 1.0]), np.diag([1.0, -1.0, -1.0])]
+PLACES = st.sampled_from([0.0, 1e-200, 1e-17, -1e-9, 0.1, 0.25, -0.3, 0.4, 0.5, 1.0, 30.0])
+
+
+@given(
+    pair=st.sampled_from(PAIRS),
+    turns=st.tuples(st.sampled_from(TURNS), st.sampled_from(TURNS)),
+    place=st.tuples(PLACES, PLACES, PLACES),
+)
+@settings(max_examples=400, deadline=None, derandomize=True)
+def test_degenerate_placements_have_numbers(pair, turns, place):
+    """Axes that are parallel, centres that coincide, faces that just touch."""
+    a, b = (SHAPES[kind] for kind in pair)
+    one, two = (
+        Transform(Matrix.of((R.T).tolist()), Vector(*p)) for R, p in zip(turns, (place, (0.0, 0.0, 0.0)), strict=True)
+    )
+    for touch in touches(Placed(a, one), Placed(b, two)):
+        assert np.isfinite([touch.gap, *touch.normal, *touch.point]).all()
+        assert np.linalg.norm(touch.normal) == pytest.approx(1, abs=1e-9)
+
+
+def test_pairs_nobody_knows_are_refused():
+    class Torus(Box):
+        kind = "torus"
+
+    with pytest.raises(TypeError, match="torus and box"):
+        touch_count(Torus((1, 1, 1)), Box((1, 1, 1)))
+
+
+def test_a_large_hull_is_no_longer_in_code():
+    """Its vertices are in memory."""
+    operations = {}
+    for n in (20, 60):
+        hull = Convex(np.random.default_rng(1).normal(size=(n, 3)))
+
+        def function(scalars, lift, hull=hull):
+            return flat(touches(placed(hull.lifted(lift), scalars[:12]), placed(hull.lifted(lift), scalars[12:])))
+
+        operations[n] = kernel(function, 28).plan.operations
+    assert operations[60] - operations[20] < 6 * 40 * 2
