@@ -160,10 +160,24 @@ def in_few_words(result: dict[str, Any]) -> str:
     return table(["", "one call", "ratio", "in a batch, per core", "ratio", "against"], rows)
 
 
-def write_between_marks(path: Path, text: str) -> None:
+def worlds(result: dict[str, Any]) -> str:
+    """Markdown: scenes in which things touch each other, what was asked and what was found."""
+
+    def figure(x: Any) -> str:
+        return "–" if x is None else f"{x:.3g}" if isinstance(x, float) else str(x)
+
+    verdicts = {True: "holds", False: "**does not hold**", None: ""}
+    rows = [
+        [r["name"], r["asked"] or "–", figure(r["got"]), figure(r["mujoco"]), verdicts[r["holds"]]]
+        for r in result["rows"]
+    ]
+    return table(["scene", "asked", "featherweight", "MuJoCo", ""], rows)
+
+
+def write_between_marks(path: Path, text: str, begin: str = BEGIN, end: str = END) -> None:
     """Put generated text between the marks of a page."""
     page = path.read_text(encoding="utf-8")
-    before, after = page[: page.index(BEGIN) + len(BEGIN)], page[page.index(END) :]
+    before, after = page[: page.index(begin) + len(begin)], page[page.index(end) :]
     path.write_text(f"{before}\n{text}\n{after}", encoding="utf-8")
 
 
@@ -183,6 +197,11 @@ def main() -> None:
     )
     write_between_marks(here.parent / "README.md", f"{in_few_words(result)}\n\n{where}.")
     write_between_marks(here.parent / "docs" / "benchmarks.md", f"{where}; {versions}\n\n{tables(result)}")
+    if found := sorted((here / "results").glob("*-worlds.json")):
+        other = json.loads(found[-1].read_text(encoding="utf-8"))
+        told = f"Measured {other['date'][:10]}, MuJoCo {other['mujoco']}; `make worlds`, `{found[-1].name}`."
+        marks = "<!-- worlds: begin -->", "<!-- worlds: end -->"
+        write_between_marks(here.parent / "docs" / "benchmarks.md", f"{told}\n\n{worlds(other)}", *marks)
     chart.write(here.parent / "docs" / "pictures" / "speed.svg", result)
     reliability.write()
     print(f"README.md, docs/benchmarks.md: from {newest.name}; {reliability.PAGE.name}: from the newest of each kind")

@@ -24,10 +24,11 @@ import numpy as np
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tests"), str(HERE.parent / "tests/contact")]
 
-import featherweight as fw  # noqa: E402
 import worlds_scenes as scenes  # noqa: E402
 from pair_laws import MU, Step, pairs_of, scattered, world  # noqa: E402
-from featherweight.contact import Impulse, Plane  # noqa: E402
+
+import featherweight as fw  # noqa: E402
+from featherweight.contact import Impulse  # noqa: E402
 from peers.mujoco_adapter import joint_order  # noqa: E402
 
 Rows = list[dict[str, Any]]
@@ -236,7 +237,7 @@ def momentum(quick: bool) -> Rows:
                 other,
                 status=int(run.status),
                 hit=hit,
-            )  # fmt: skip
+            )
         )
     return found
 
@@ -278,7 +279,7 @@ def many_boxes(quick: bool) -> Rows:
                     of_k_times_one=share,
                     first_s=figures["first_s"],
                     failed=figures["failed"],
-                )  # fmt: skip
+                )
             )
     return found
 
@@ -331,7 +332,8 @@ def boxes_cost(k: int, pairs: str, lanes: int, steps: int, rounds: int) -> dict[
     )
     return {
         "single_us": 1e3 * single, "mujoco_single_us": 1e3 * peer, "batch_us": 1e6 * many / lanes / steps,
-        "mujoco_batch_us": 1e6 * peers / lanes / steps, "first_s": first, "failed": int((kept["run"].status != 0).sum()),
+        "mujoco_batch_us": 1e6 * peers / lanes / steps, "first_s": first,
+        "failed": int((kept["run"].status != 0).sum()),
     }  # fmt: skip
 
 
@@ -398,9 +400,53 @@ def thrown(quick: bool) -> Rows:
     return found
 
 
+def humanoid(quick: bool) -> Rows:
+    """The humanoid lying on the ground with about a hundred pairs of capsules that may touch, against none."""
+    model = scenes.ragdoll()
+    rng = np.random.default_rng(0)
+    lanes, steps = (8, 20) if quick else (64, 200)
+    q = np.array([model.random(rng) for _ in range(lanes)])
+    q[:, :3], q[:, 7:] = 0.0, 0.6 * q[:, 7:]
+    q[:, 2] = 0.02 - fw.scenes.lowest(model, q)
+    v = np.zeros((lanes, model.nv))
+    kinds, first, kept = ("ground", "auto"), {}, {}
+    for kind in kinds:
+        first[kind] = first_call(model, q, dt=DT, contact=Impulse(pairs=kind, friction=0.6))
+
+    def run(kind: str) -> Callable[[], None]:
+        def call() -> None:
+            with fw.threads(1):
+                kept[kind] = fw.rollout(model, q, v, steps=steps, dt=DT, contact=Impulse(pairs=kind, friction=0.6))
+
+        return call
+
+    without, with_pairs = best_of([run(kind) for kind in kinds], 1 if quick else 5)
+    share, calls = with_pairs / without, first["auto"] / first["ground"]
+    missed = int(kept["auto"].missed.max()) if kept["auto"].missed.size else 0
+    failed = {kind: int((kept[kind].status != 0).sum()) for kind in kinds}
+    pairs = sum(bool(pair.used) for pair in model.collision_pairs())
+    return [
+        row("humanoid with self-collision, step over that without", share, "≤ 1.5", share <= 1.5, pairs=pairs,
+            missed=missed, failed=failed["auto"], failed_without=failed["ground"]),
+        row("humanoid with self-collision, first call over that without", calls, "≤ 2", calls <= 2,
+            first_s=first["auto"]),
+    ]  # fmt: skip
+
+
+def ragdolls(quick: bool) -> Rows:
+    """Limp humanoids with self-collision, no armature, the default tolerance, fall onto stairs at dt = 1/60 s."""
+    model = scenes.ragdoll()
+    q, v = scenes.on_stairs(model, 8 if quick else 1000)
+    contact = Impulse(scenes.stairs(3 if quick else 6), friction=0.6, pairs="auto")
+    run = fw.rollout(model, q, v, steps=60 if quick else 300, dt=1 / 60, record_every=6, contact=contact)
+    failed = int((run.status != 0).sum())
+    return [row("ragdolls on stairs that fail", failed, "0", failed == 0, of=len(q))]
+
+
 SCENES: dict[str, Callable[[bool], Rows]] = {
     "rolling": rolling, "gripped": gripped, "stacks": stacks, "random_stacks": random_stacks, "momentum": momentum,
     "bouncing": bouncing, "many_boxes": many_boxes, "all_pairs": all_pairs, "thrown": thrown, "laws": laws,
+    "humanoid": humanoid, "ragdolls": ragdolls,
 }  # fmt: skip
 
 

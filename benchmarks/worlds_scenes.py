@@ -1,4 +1,4 @@
-"""The worlds of `worlds.py`, ours and MuJoCo's: free bodies with shapes, a gripper, a ball and a quadruped, ragdolls."""
+"""The worlds of `worlds.py`, ours and MuJoCo's: free bodies, a gripper, a ball and a quadruped, ragdolls."""
 
 from __future__ import annotations
 
@@ -185,19 +185,20 @@ def quadruped_peer(model: fw.Model) -> mujoco.MjModel:
 
 
 # a humanoid whose segments touch each other, on stairs
-def ragdoll(self_collision: bool = True) -> tuple[fw.Model, list[tuple[str, str]]]:
-    """The humanoid with the capsules that it is drawn with, and the pairs that may touch: neither neighbours, nor what
-    overlaps where it stands upright."""
+def ragdoll() -> fw.Model:
+    """The limp humanoid, without armature; the capsules that it is drawn with touch each other, its contact points
+    touch the ground."""
     robot = fw.robots.humanoid()
     builder = fw.Builder("ragdoll").add_model(robot)
-    links: dict[str, int] = {}
     for drawn in robot.geometry:
-        if drawn.role == "visual" and drawn.kind == "capsule" and self_collision:
-            links[drawn.link] = links.get(drawn.link, 0) + 1
-            place = fw.Placement.of(drawn.X)
-            name = f"{drawn.link}_{links[drawn.link]}"
-            builder.add_geometry(drawn.link, fw.shapes.Capsule(*drawn.size), place, name=name)
-    return builder.build(), []
+        if drawn.role == "visual" and drawn.kind == "capsule":
+            builder.add_geometry(drawn.link, "collision", "capsule", drawn.size, placement_of(robot, drawn))
+    return builder.build()
+
+
+def placement_of(model: fw.Model, drawn: Any) -> fw.Placement:
+    """Of a drawn shape in its link."""
+    return fw.Placement.of(drawn.X @ model.frames[drawn.link].X.inverse)
 
 
 def stairs(steps: int = 6) -> tuple[Any, ...]:
@@ -207,3 +208,14 @@ def stairs(steps: int = 6) -> tuple[Any, ...]:
         for k in range(steps)
     ]
     return Plane(), *treads
+
+
+def on_stairs(model: fw.Model, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random poses above the upper stairs, and velocities."""
+    rng = np.random.default_rng(0)
+    q = np.array([model.random(rng) for _ in range(count)])
+    q[:, :3] = 0.0
+    q[:, 7:] *= 0.6
+    q[:, 2] = 1.2 - fw.scenes.lowest(model, q)
+    v = 0.5 * rng.normal(size=(count, model.nv))
+    return q, v

@@ -7,7 +7,10 @@ import importlib
 from featherweight.errors import no_such
 from featherweight.experiments.experiment import Experiment
 
-EXPERIMENTS = ("trot", "ragdoll", "balance", "cartpole", "branches", "energy", "convergence", "scaling")
+EXPERIMENTS = (
+    "trot", "ragdoll", "balance", "cartpole", "branches", "energy", "convergence", "scaling", "gripper", "tower",
+    "dominoes",
+)  # fmt: skip
 
 
 def named(name: str) -> Experiment:

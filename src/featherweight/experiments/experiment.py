@@ -17,6 +17,7 @@ SOURCES = {
     "002": "Dynamics 1: multi-body dynamics (lecture notes)",
     "003": "Branched kinematic chains (Featherstone's thesis, section 8.2)",
     "004": "A linear-time variational integrator for multibody systems (notes on a paper)",
+    "laws": "Contact between bodies: Signorini's, Coulomb's and Newton's laws, as textbooks have them",
 }
 Tell = Callable[[str], None]  # what it is doing
 

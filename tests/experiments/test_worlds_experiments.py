@@ -1,0 +1,20 @@
+"""Worlds to see: a gripped box does not slip, dominoes fall in order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from featherweight.experiments.dominoes import dominoes
+from featherweight.experiments.gripper import gripper
+
+
+def test_a_box_is_lifted_and_does_not_slip() -> None:
+    result = gripper(1.3)
+    assert [claim.holds for claim in result.claims] == [True, True, True]
+    assert result.run.q[-1, 6] > 0.2
+
+
+def test_dominoes_fall_in_order() -> None:
+    result = dominoes(1.2, 3)
+    assert np.isfinite(result.falls).all()
+    assert [claim.holds for claim in result.claims][:2] == [True, True]
