@@ -76,7 +76,9 @@ class Free(Joint):
         V, orientation, moves = _twist(v), Quaternion(*q[3:]), _twist(moving(v, more))
         turn = exp_so3(moves.angular * h)
         position = Vector(*q[:3]) + orientation.rotate(moves.linear * h)
-        return [*position, *(orientation @ turn).normalized()], [*turn.conjugate.rotate(V.linear), *V.angular]
+        # ω is along its own turn, but not along one that is more than its own
+        angular = V.angular if more is None else turn.conjugate.rotate(V.angular)
+        return [*position, *(orientation @ turn).normalized()], [*turn.conjugate.rotate(V.linear), *angular]
 
     def check(self, q: Sequence[Any]) -> Any:
         return not_unit(q[3:])

@@ -14,7 +14,7 @@ way; such a step is the way there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.constraints.law import Linearised, LocalProblem, dot
@@ -43,12 +43,12 @@ class Iterate:
 
 @dataclass(frozen=True)
 class NewtonTrial:
-    """Where a trial begins: an iterate, the squared error it is to reach, the one that was left in the last trial, its
+    """Where a trial begins: an iterate, the squared error it is to reach, the best impulses that earlier ones left, its
     number, and how many sweeps settle the impulses another one begins with."""
 
     start: Iterate
     enough: Any
-    left: Any
+    best: Iterate
     number: Any
     sweeps: Any
 
@@ -70,7 +70,9 @@ class Newton:
 
         def trial(now: NewtonTrial) -> NewtonTrial:
             last = repeat(self.step, now.start, until=lambda c: c.error <= now.enough, at_most=STEPS)
-            found, left = last.error <= now.enough, self._error(self._inside(last.impulses))
+            ended = self._inside(last.impulses)
+            found, left = last.error <= now.enough, self._error(ended)
+            best = _better(Iterate(ended, left, last.turns), now.best)
 
             def elsewhere() -> Impulses:
                 others = settle(self._elsewhere(now.number), now.sweeps)
@@ -83,11 +85,12 @@ class Newton:
             enough = CLOSER * CLOSER * where(found, now.enough, square)
             number = where(found, now.number, now.number + 1.0)
             sweeps = where(found, now.sweeps, sum(SWEEPS) - now.sweeps)
-            return NewtonTrial(Iterate(impulses, FAR, last.turns), enough, left, number, sweeps)
+            return NewtonTrial(Iterate(impulses, FAR, last.turns), enough, best, number, sweeps)
 
-        start = NewtonTrial(begin, CLOSER * CLOSER * square, FAR, 0.0, SWEEPS[1])
-        end = repeat(trial, start, until=lambda c: c.left <= square, at_most=-(-most // STEPS))
-        return Iterate(self._inside(end.start.impulses), end.left, end.start.turns)
+        nothing = Iterate([[0.0] * len(own) for own in begin.impulses], FAR, 0.0)
+        start = NewtonTrial(begin, CLOSER * CLOSER * square, nothing, 0.0, SWEEPS[1])
+        end = repeat(trial, start, until=lambda c: c.best.error <= square, at_most=-(-most // STEPS))
+        return replace(end.best, turns=end.start.turns)
 
     def step(self, now: Iterate) -> Iterate:
         """One turn."""
@@ -192,6 +195,16 @@ class _System:
             for j, x in row.items():
                 r[k] = r[k] - x * r[j]
         return r
+
+
+def _better(one: Iterate, other: Iterate) -> Iterate:
+    """The one with the smaller error."""
+    is_one = one.error < other.error
+    impulses = [
+        [where(is_one, x, y) for x, y in zip(*own, strict=True)]
+        for own in zip(one.impulses, other.impulses, strict=True)
+    ]
+    return Iterate(impulses, where(is_one, one.error, other.error), one.turns)
 
 
 def _sum(x: Sequence[Any], dx: Sequence[Any], share: Any = 1.0) -> list[Any]:
