@@ -188,17 +188,7 @@ def quadruped_peer(model: fw.Model) -> mujoco.MjModel:
 def ragdoll() -> fw.Model:
     """The limp humanoid, without armature; the capsules that it is drawn with touch each other, its contact points
     touch the ground."""
-    robot = fw.robots.humanoid()
-    builder = fw.Builder("ragdoll").add_model(robot)
-    for drawn in robot.geometry:
-        if drawn.role == "visual" and drawn.kind == "capsule":
-            builder.add_geometry(drawn.link, "collision", "capsule", drawn.size, placement_of(robot, drawn))
-    return builder.build()
-
-
-def placement_of(model: fw.Model, drawn: Any) -> fw.Placement:
-    """Of a drawn shape in its link."""
-    return fw.Placement.of(drawn.X @ model.frames[drawn.link].X.inverse)
+    return fw.robots.humanoid(collision=True)
 
 
 def stairs(steps: int = 6) -> tuple[Any, ...]:

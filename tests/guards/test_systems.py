@@ -117,7 +117,7 @@ library.Library._link = _link
 import featherweight as fw
 
 for found in pkgutil.walk_packages(fw.__path__, "featherweight."):
-    if not found.name.endswith(("__main__", "interop.jax", "interop.torch")):  # these need JAX and PyTorch
+    if not found.name.endswith("__main__") and not {"jax", "torch"} & {*found.name.replace("_", ".").split(".")}:
         importlib.import_module(found.name)
 model = fw.robots.mini_cheetah()
 rng = np.random.default_rng(0)

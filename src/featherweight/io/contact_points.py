@@ -83,7 +83,8 @@ def _chosen(
         total, points = len(points), few(points, tree, floats)
         return points, [
             f"{len(points)} of {total} contact points of collision shapes are used: those at the ends of limbs, "
-            'and some far from each other; contact="all" takes all, contact=["LINK", …] those of some links'
+            "and some far from each other, where cylinders touch as they are; "
+            'contact="all" takes all, contact=["LINK", …] those of some links'
         ]
     points, notes = [], []
     asked = set() if isinstance(contact, bool) else set(contact)

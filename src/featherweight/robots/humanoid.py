@@ -160,7 +160,7 @@ CENTRAL = ("world", *(segment.name for segment in TRUNK))
 
 def humanoid(
     *, height: float = USUAL_HEIGHT, mass: float = USUAL_MASS, ball_joints: bool = False, armature: float = 0.0,
-    stiffening: float = 1.0,
+    stiffening: float = 1.0, collision: bool = False,
 ) -> Model:  # fmt: skip
     """A person of that height [m] and mass [kg]: 16 segments, 31 hinges on a free pelvis, 24 contact points.
 
@@ -178,6 +178,9 @@ def humanoid(
     `passive_force`, is that of a limp body, times `stiffening`; it and the limits of effort grow with size, so that all
     sizes move alike.
 
+    With `collision` the capsules that are drawn may touch each other and other things, where a contact model's `pairs`
+    say so; the ground is touched by the contact points.
+
     >>> import featherweight as fw
     >>> robot = fw.robots.humanoid(height=1.80, mass=80)
     >>> robot
@@ -190,6 +193,8 @@ def humanoid(
     h, m = _positive("height", height), _positive("mass", mass)
     if not isinstance(ball_joints, bool):
         raise ModelError(f"ball_joints: expected True or False, got {ball_joints!r}")
+    if not isinstance(collision, bool):
+        raise ModelError(f"collision: expected True or False, got {collision!r}")
     strength = m * h / (USUAL_MASS * USUAL_HEIGHT)  # as weight times length
     drag = _positive("stiffening", stiffening) * strength * (h / USUAL_HEIGHT) ** 0.5  # and times a swing's duration
     builder = Builder("humanoid")
@@ -213,7 +218,8 @@ def humanoid(
             placement = Placement(_offset(ORIGIN[body], place, side, h), rpy=TURNED[axis])
             size = (radius * h, length * h)
             builder.add_geometry(names[body], "visual", "capsule", size, placement, color=color)
-            builder.add_geometry(names[body], "collision", "capsule", size, placement)
+            if collision:
+                builder.add_geometry(names[body], "collision", "capsule", size, placement)
     return builder.build()
 
 
