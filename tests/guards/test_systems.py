@@ -117,7 +117,8 @@ library.Library._link = _link
 import featherweight as fw
 
 for found in pkgutil.walk_packages(fw.__path__, "featherweight."):
-    if not found.name.endswith("__main__") and not {"jax", "torch"} & {*found.name.replace("_", ".").split(".")}:
+    last = found.name.rpartition(".")[2]
+    if last != "__main__" and not last.startswith(("jax", "torch")):  # these need JAX and PyTorch
         importlib.import_module(found.name)
 model = fw.robots.mini_cheetah()
 rng = np.random.default_rng(0)

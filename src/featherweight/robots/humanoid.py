@@ -191,10 +191,9 @@ def humanoid(
     centre of mass at 57.8% of the height
     """
     h, m = _positive("height", height), _positive("mass", mass)
-    if not isinstance(ball_joints, bool):
-        raise ModelError(f"ball_joints: expected True or False, got {ball_joints!r}")
-    if not isinstance(collision, bool):
-        raise ModelError(f"collision: expected True or False, got {collision!r}")
+    for what, given in (("ball_joints", ball_joints), ("collision", collision)):
+        if not isinstance(given, bool):
+            raise ModelError(f"{what}: expected True or False, got {given!r}")
     strength = m * h / (USUAL_MASS * USUAL_HEIGHT)  # as weight times length
     drag = _positive("stiffening", stiffening) * strength * (h / USUAL_HEIGHT) ** 0.5  # and times a swing's duration
     builder = Builder("humanoid")
@@ -216,10 +215,9 @@ def humanoid(
             builder.add_contact_point(prefix + name, parent=names[body], position=position, radius=radius * h)
         for body, place, axis, radius, length, color in shapes:
             placement = Placement(_offset(ORIGIN[body], place, side, h), rpy=TURNED[axis])
-            size = (radius * h, length * h)
-            builder.add_geometry(names[body], "visual", "capsule", size, placement, color=color)
-            if collision:
-                builder.add_geometry(names[body], "collision", "capsule", size, placement)
+            for role in ("visual", "collision") if collision else ("visual",):
+                size = (radius * h, length * h)
+                builder.add_geometry(names[body], role, "capsule", size, placement, color=color)
     return builder.build()
 
 
