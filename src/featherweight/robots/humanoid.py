@@ -178,8 +178,7 @@ def humanoid(
     `passive_force`, is that of a limp body, times `stiffening`; it and the limits of effort grow with size, so that all
     sizes move alike.
 
-    With `collision` the capsules that are drawn may touch each other and other things, where a contact model's `pairs`
-    say so; the ground is touched by the contact points.
+    With `collision` the capsules that are drawn may touch each other, where a contact model's `pairs` say so.
 
     >>> import featherweight as fw
     >>> robot = fw.robots.humanoid(height=1.80, mass=80)
@@ -215,9 +214,8 @@ def humanoid(
             builder.add_contact_point(prefix + name, parent=names[body], position=position, radius=radius * h)
         for body, place, axis, radius, length, color in shapes:
             placement = Placement(_offset(ORIGIN[body], place, side, h), rpy=TURNED[axis])
-            for role in ("visual", "collision") if collision else ("visual",):
-                size = (radius * h, length * h)
-                builder.add_geometry(names[body], role, "capsule", size, placement, color=color)
+            for role in ("visual", "collision")[: 1 + collision]:
+                builder.add_geometry(names[body], role, "capsule", (radius * h, length * h), placement, color=color)
     return builder.build()
 
 
