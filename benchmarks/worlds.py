@@ -465,9 +465,12 @@ def main() -> None:
             print(broken[name], flush=True)
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     record = {"date": date, "machine": platform.processor() or platform.machine(), "mujoco": mujoco.__version__}
-    record |= {"quick": given.quick, "rows": rows, "broken": broken}
-    if not given.quick and set(given.only) == set(SCENES):
+    if not given.quick:  # scenes that were not run now keep what the file of this day has of them
         path = HERE / "results" / f"{date[:10]}-worlds.json"
+        before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": [], "broken": {}}
+        kept = [row for row in before["rows"] if row["scene"] not in given.only]
+        others = {name: text for name, text in before["broken"].items() if name not in given.only}
+        record |= {"quick": False, "rows": kept + rows, "broken": others | broken}
         path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         print(path)
 

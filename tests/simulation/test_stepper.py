@@ -528,6 +528,15 @@ def test_steps_allocate_nothing(count: int, control: Any) -> None:
     sim = fw.Stepper(MODEL, count=count, dt=DT, contact=IMPULSES, control=control)
     sim.view("q"), sim.view("p")
     sim.step(3)
+    tries = [_allocated(sim) for _ in range(3)]  # other threads of this process may allocate in one of them
+    most, after, kept = (min(numbers) for numbers in zip(*tries, strict=True))
+    assert most < 500
+    assert after < 100
+    assert kept < 10
+
+
+def _allocated(sim: fw.Stepper) -> tuple[int, int, int]:
+    """Of 200 calls: peak and rest of what is asked for [bytes], and blocks that stay."""
     tracemalloc.start()
     try:
         for _ in range(3):
@@ -538,12 +547,9 @@ def test_steps_allocate_nothing(count: int, control: Any) -> None:
         for _ in range(200):
             sim.step(2)
         after, most = tracemalloc.get_traced_memory()
-        kept = sys.getallocatedblocks() - blocks
+        return most - before, after - before, sys.getallocatedblocks() - blocks
     finally:
         tracemalloc.stop()
-    assert most - before < 500
-    assert after - before < 100
-    assert kept < 10
 
 
 def test_a_trot_in_a_thousand_calls_ends_where_one_run_ends() -> None:

@@ -112,19 +112,24 @@ def forget() -> None:
 
 @functools.lru_cache(maxsize=REMEMBERED)  # files repeat them, and readers ask several times
 def placement_of(origin: Origin) -> Placement:
-    """An origin as a placement."""
-    return Placement(origin.xyz, rpy=origin.rpy if any(origin.rpy) else None)
+    """An origin as a placement, without negative zeros: origins that are equal are one here."""
+    x, y, z = origin.xyz
+    roll, pitch, yaw = origin.rpy
+    turned = (roll + 0.0, pitch + 0.0, yaw + 0.0) if roll or pitch or yaw else None
+    return Placement((x + 0.0, y + 0.0, z + 0.0), rpy=turned)
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _inertia_of(inertial: Inertial) -> Inertia:
-    xx, xy, xz, yy, yz, zz = inertial.moments
+    xx, xy, xz, yy, yz, zz = [x + 0.0 for x in inertial.moments]  # no negative zeros, as of origins
+    x, y, z = inertial.origin.xyz
+    com = x + 0.0, y + 0.0, z + 0.0
     if not any(inertial.origin.rpy):
-        return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+        return Inertia(max(inertial.mass, 0.0), com, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     R = placement_of(inertial.origin).rotation
     moment = R @ (Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))) @ R.T)
     symmetric = tuple(tuple([(moment[i][j] + moment[j][i]) / 2 for j in range(3)]) for i in range(3))
-    return Inertia(max(inertial.mass, 0.0), inertial.origin.xyz, symmetric)
+    return Inertia(max(inertial.mass, 0.0), com, symmetric)
 
 
 @dataclass(frozen=True)
