@@ -87,7 +87,7 @@ def _share(coupling: Coupling, found: Phases) -> Any:
     least = minimum(found.last_work, 0.0)
     beta = found.work - found.last_work - gamma
     root = sqrt(maximum(beta * beta - 4.0 * least * gamma, 0.0))
-    below = beta + root  # = 2 W_c / (root form that does not cancel) where β > 0
+    below = beta + root  # s = -2 W_c / (β + root): the form of the root in which nothing cancels
     share = where(below > 0, -2.0 * least / where(below > 0, below, 1.0), 1.0)
     return where(found.number > 1, maximum(minimum(share, 1.0), 0.0), 1.0)
 
