@@ -185,3 +185,26 @@ def test_a_duration_that_is_none_is_refused(duration) -> None:
     if duration is not True:
         with pytest.raises(ValueError, match=r"dt: expected a time step > 0 \[s\], got"):
             fw.rollout(fw.robots.pendulum(), [0.1], [0.0], steps=1, dt=duration)
+
+
+def thrown_box() -> tuple[fw.Model, np.ndarray, np.ndarray]:
+    build = fw.Builder("box")
+    build.add_body("box", joint=fw.joints.Free(), inertia=fw.Inertia.box(1.0, (0.1, 0.2, 0.3)))
+    build.add_geometry("box", fw.shapes.Box((0.1, 0.2, 0.3)), friction=0.5)
+    rng = np.random.default_rng(1)
+    model = build.build()
+    q = model.random(rng)
+    q[:3] = 0.0, 0.0, 0.3
+    return model, q, rng.normal(size=model.nv)
+
+
+@pytest.mark.parametrize("contact", [None, fw.contact.Impulse()])
+def test_no_forces_have_the_bits_of_forces_of_zero(contact: fw.contact.Impulse | None) -> None:
+    model, q, v = thrown_box()
+    options = {"dt": 1e-3, "contact": contact}
+    none = fw.rollout(model, q, v, steps=300, **options)
+    zeros = fw.rollout(model, q, v, steps=300, tau=np.zeros((300, model.nv)), **options)
+    sim = fw.Stepper(model, q, v, **options)
+    sim.step(300)
+    assert np.array_equal(none.q, zeros.q)
+    assert np.array_equal(none.q[-1], sim.q[0])

@@ -40,6 +40,7 @@ class StepOptions:
     forces: tuple[ForceElement, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     wrenches: bool = False  # on bodies are given, too
+    no_force: Any = 0.0  # on joints, where neither forces are given nor a controller
 
     def over(self, scalars: Iterable[Any], tables: Iterable[Any] = ()) -> StepOptions:
         """The same over other scalars, in place of the numbers and tables that are inputs."""
@@ -64,6 +65,9 @@ class StepOptions:
         return self._over(numbers), numbers
 
     def _over(self, numbers: Numbers) -> StepOptions:
+        nothing = self.no_force  # an input all the same: a run without forces has the bits of one with forces of zero
+        if not self.given and self.control is None:
+            nothing = numbers.number(0.0)
         return StepOptions(
             self.integrator.over(numbers), self.given, self.control,
             None if self.actuators is None else self.actuators.over(numbers),
@@ -71,7 +75,7 @@ class StepOptions:
             self.limits, self.watched,
             tuple(_over(element, ForceElement, numbers) for element in self.forces),
             tuple(_over(constraint, Constraint, numbers) for constraint in self.constraints),
-            self.wrenches,
+            self.wrenches, nothing,
         )  # fmt: skip
 
     @cached_property

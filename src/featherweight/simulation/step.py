@@ -144,7 +144,7 @@ class Setting:
 def setting(model: Model, tree: Tree, options: StepOptions, x: dict[str, list[Any]]) -> Setting:
     """What a step begins with, from its arguments by name."""
     parts = options.parts
-    asked, x_after, outputs = _forces(model, x, options.control)
+    asked, x_after, outputs = _forces(model, x, options)
     if options.control is not None and "tau" in x:  # beside those of the controller
         asked = [a + t for a, t in zip(asked, x["tau"], strict=True)]
     tau = asked if options.actuators is None else options.actuators.forces(model, x["v"], asked)
@@ -239,10 +239,11 @@ def _remember(
         records.add({f"{OUTPUT}{name}": [next(of_each) for _ in range(prod(shape))]})
 
 
-def _forces(model: Model, x: dict[str, list[Any]], control: Compiled | None) -> tuple[list[Any], list[Any], list[Any]]:
+def _forces(model: Model, x: dict[str, list[Any]], options: StepOptions) -> tuple[list[Any], list[Any], list[Any]]:
     """The forces of a step, the controller's next state, and its outputs."""
+    control = options.control
     if control is None:
-        return x.get("tau", [0.0] * model.nv), [], []
+        return x.get("tau", [options.no_force] * model.nv), [], []
     if control.every == 1:
         return _asked(model, x, control)
     left, *held = x["held"]
