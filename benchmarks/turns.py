@@ -1,9 +1,10 @@
 """This version and another one in turns, on one machine: is anything slower?
 
-    python benchmarks/turns.py OTHER/src [--rounds 5] [--only springs]
+    python benchmarks/turns.py OTHER/src [--rounds 5] [--only springs] [--first]
 
 The other version is a checkout of this repository. Each round starts a process for either one, one after the other, one
-thread each; what counts is the median of the ratios. Raw data of all cases goes to benchmarks/results/.
+thread each; what counts is the median of the ratios. With `--first` it is processor time of first calls, each process
+with an empty cache: tracing and compiling. Raw data of all cases goes to benchmarks/results/.
 """
 
 from __future__ import annotations
@@ -40,7 +41,14 @@ def best(function: Callable[[], Any], calls: int, rounds: int = 7) -> float:
     return min(times)
 
 
-def measured(only: str) -> dict[str, float]:
+def first(function: Callable[[], Any], calls: int, rounds: int = 7) -> float:
+    """Seconds of processor time of the first call."""
+    begin = time.process_time()
+    function()
+    return time.process_time() - begin
+
+
+def measured(only: str, seconds: Callable[..., float]) -> dict[str, float]:
     """Seconds of each case with this text in its name, by the version that is imported."""
     sys.path[:0] = [str(HERE.parent / "tests")]
     import numpy as np
@@ -57,7 +65,7 @@ def measured(only: str) -> dict[str, float]:
 
     def note(case: str, function: Callable[[], Any], calls: int, rounds: int = 7) -> None:
         if only in case:
-            found[case] = best(function, calls, rounds)
+            found[case] = seconds(function, calls, rounds)
 
     for name in ROBOTS:
         model = fw.load(robots_folder() / FILES[name], base="free", policy="warn")
@@ -90,17 +98,19 @@ def main() -> None:
     parser.add_argument("other", nargs="?", help="the src folder of another checkout")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="cases whose name contains this text; no file is written")
+    parser.add_argument("--first", action="store_true", help="first calls, with an empty cache")
     arguments = parser.parse_args()
     if arguments.other is None:
-        print(json.dumps(measured(arguments.only)))
+        print(json.dumps(measured(arguments.only, first if arguments.first else best)))
         return
     sources = {"other": arguments.other, "this": str(HERE.parent / "src")}
     times: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(arguments.rounds):
+        for k in range(arguments.rounds):
             for name, source in sources.items():
-                environment = {**os.environ, "PYTHONPATH": source, "FEATHERWEIGHT_CACHE": f"{folder}/{name}"}
-                command = [sys.executable, __file__, "--only", arguments.only]
+                cache = f"{folder}/{name}{k if arguments.first else ''}"
+                environment = {**os.environ, "PYTHONPATH": source, "FEATHERWEIGHT_CACHE": cache}
+                command = [sys.executable, __file__, "--only", arguments.only, *["--first"][: arguments.first]]
                 run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
                 for case, seconds in json.loads(run.stdout.splitlines()[-1]).items():
                     times.setdefault(case, {}).setdefault(name, []).append(seconds)
@@ -111,7 +121,7 @@ def main() -> None:
         print(f"{case:40s} {table[case]['other_us']:10.2f} us {table[case]['this_us']:10.2f} us  {ratio:.3f}")
     print(f"median {statistics.median(row['ratio'] for row in table.values()):.3f}")
     if not arguments.only:
-        path = HERE / "results" / f"{datetime.date.today()}-turns.json"
+        path = HERE / "results" / f"{datetime.date.today()}-turns{'-first' if arguments.first else ''}.json"
         path.write_text(json.dumps(table, indent=1) + "\n")
 
 
