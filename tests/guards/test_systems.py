@@ -32,10 +32,11 @@ GUARDS = ("sys.platform", "os.name", "hasattr(", "ImportError", "AttributeError"
 def unguarded(text: str) -> Iterator[str]:
     """Names that some systems lack, used in a top-level statement (a function, a class's method, an `if`) that does
     not ask for the system first."""
-    tree = ast.parse(text)
+    tree, lines = ast.parse(text), text.splitlines()
     pieces = [part for node in tree.body for part in (node.body if isinstance(node, ast.ClassDef) else [node])]
     for piece in pieces:
-        if any(guard in (ast.get_source_segment(text, piece) or "") for guard in GUARDS):
+        source = "\n".join(lines[piece.lineno - 1 : piece.end_lineno])
+        if any(guard in source for guard in GUARDS):
             continue
         for node in ast.walk(piece):
             if isinstance(node, ast.Import):
