@@ -40,6 +40,7 @@ class LiveViews:
     _parameters: Mapping[str, np.ndarray]
     _records: dict[str, np.ndarray]  # of the last step, (count, 1, …)
     _takes_tau: bool
+    _together: bool  # all clocks are the same
     _singles: Singles
 
     @property
@@ -198,3 +199,8 @@ class LiveViews:
             raise ValueError(f"view: expected one of {', '.join(SINGLES)}, got {name!r}")
         view = getattr(self, name)
         return self._singles.of(name, view, leads=name in LEADING and view.flags.writeable)
+
+    def __repr__(self) -> str:
+        failed = int(np.count_nonzero(self._parts["clock"][:, 1]))
+        when = f"t = {self.t[0]:g} s" if self._together else "each at its own time"
+        return f"<Stepper: {self._count} × {self._model.name}, {when}, {failed} failed>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +58,7 @@ class Stepper(LiveViews):
 
     Args:
         model: the robot.
-        q: configurations at the beginning, shape (nq,) for all or (count, nq); the neutral one if it is not given.
-        v: velocities at the beginning, shape (nv,) or (count, nv); zero if they are not given.
+        q, v: states at the beginning, shape (nq,), (nv,) or (count, nq), (count, nv); neutral and zero if not given.
         count: number of robots; as many as there are rows in q and v, if it is not given.
         dt: length of a step [s].
         f_ext: wrenches on the bodies, shape (nb+1, 6) or (count, nb+1, 6). Without them code is compiled that
@@ -329,17 +329,17 @@ class Stepper(LiveViews):
             return run.trajectory()
 
     def __reduce__(self) -> Any:
-        q, v, _ = self._first
         arguments = {**self._arguments, "dt": self._dt, "count": self._count, "parameters": dict(self._parameters)}
         if self._wrenches is not None:
             arguments["f_ext"] = self._wrenches.reshape(self._count, -1, 6)
         views = {"state": self.state(), "tau": self._tau.copy(), "p": self._p.copy()}
-        return _restored, (self._model, q, v, arguments, views)
+        return _restored, (self._model, *self._first[:2], arguments, views)
 
-    def __repr__(self) -> str:
-        failed = int(np.count_nonzero(self._parts["clock"][:, 1]))
-        when = f"t = {self.t[0]:g} s" if self._together else "each at its own time"
-        return f"<Stepper: {self._count} × {self._model.name}, {when}, {failed} failed>"
+    def __deepcopy__(self, memo: dict[int, Any]) -> Stepper:
+        """Another stepper of the same robot: its model and a compiled controller never change, and are shared."""
+        memo.update((id(one), one) for one in (self._model, self._options.control))
+        make, arguments = self.__reduce__()
+        return make(*deepcopy(arguments, memo))
 
 
 def _restored(model: Model, q: np.ndarray, v: np.ndarray, arguments: dict[str, Any], views: Any) -> Stepper:

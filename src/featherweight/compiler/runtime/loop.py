@@ -100,7 +100,7 @@ class Loop:
     def traced(self, *, now: bool) -> Loop:
         """This loop; traced `now` if what it was made of may change."""
         if now:
-            _ = self.kernel.plan
+            self.kernel.traced()
         return self
 
     def program(self) -> str:
