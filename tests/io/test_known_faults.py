@@ -16,6 +16,7 @@ from bad_models import GOOD, INERTIAL, LIMIT, but, in_joint, inertia, joint, lin
 import featherweight as fw
 from featherweight import Builder, Inertia, Limits, ModelError, Placement
 from featherweight.joints import Free, Prismatic, Revolute
+from featherweight.model.inertia import impossible_moments
 from peers.pinocchio_adapter import robots_folder
 
 BALL = Inertia.sphere(1.0, 0.1)
@@ -393,6 +394,24 @@ def test_a_robot_that_cannot_move_has_a_configuration_of_pinocchio():
 def test_a_negative_moment_beside_small_ones_passes_strict_when_it_is_repaired(moments, tmp_path):
     model = fw.loads(inertia(**dict(zip(("ixx", "iyy", "izz"), moments, strict=True))), policy="repair")
     assert back(model, tmp_path, policy="strict").fingerprint == model.fingerprint
+
+
+@pytest.mark.parametrize("turned", ["0 0 0", "0 0 1"])
+@pytest.mark.parametrize("kind", ["fixed", "continuous"])
+def test_a_mass_of_minus_zero_is_none(kind, turned):
+    def read(zero):
+        weight = f'<mass value="{zero}"/><inertia ixx="{zero}" iyy="{zero}" izz="{zero}"/></inertial>'
+        light = f'<link name="b"><inertial><origin rpy="{turned}"/>{weight}</link>'
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return fw.loads(robot(link("a"), light, joint("ab", "a", "b", kind)), base="free")
+
+    assert read("-0").fingerprint == read("0").fingerprint
+
+
+def test_moments_next_to_nothing_keep_the_triangle_inequality():
+    assert "triangle" in str(impossible_moments(np.diag([0.0, 0.0, 1e-310])))
+    assert impossible_moments(np.zeros((3, 3))) is None
 
 
 def test_an_encoding_that_a_utf_16_file_claims_is_refused():

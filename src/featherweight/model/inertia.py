@@ -162,7 +162,7 @@ def impossible_moments(moment: np.ndarray, size: float = 0.0) -> str | None:
     thirteenth of that.
     """
     low, middle, high = np.linalg.eigvalsh(moment)
-    slack = max(1e-9 * abs(moment).max(), 1e-13 * size, 1e-300)
+    slack = max(1e-9 * abs(moment).max(), 1e-13 * size)
     moments = f"its principal moments about the centre of mass are {low:.6g}, {middle:.6g}, {high:.6g}"
     if low < -slack:
         return f"{moments}: one is negative"

@@ -123,13 +123,13 @@ def placement_of(origin: Origin) -> Placement:
 def _inertia_of(inertial: Inertial) -> Inertia:
     xx, xy, xz, yy, yz, zz = [x + 0.0 for x in inertial.moments]  # no negative zeros, as of origins
     x, y, z = inertial.origin.xyz
-    com = x + 0.0, y + 0.0, z + 0.0
+    mass, com = max(inertial.mass, 0.0) + 0.0, (x + 0.0, y + 0.0, z + 0.0)
     if not any(inertial.origin.rpy):
-        return Inertia(max(inertial.mass, 0.0), com, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+        return Inertia(mass, com, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     R = placement_of(inertial.origin).rotation
     moment = R @ (Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))) @ R.T)
-    symmetric = tuple(tuple([(moment[i][j] + moment[j][i]) / 2 for j in range(3)]) for i in range(3))
-    return Inertia(max(inertial.mass, 0.0), com, symmetric)
+    symmetric = tuple(tuple([(moment[i][j] + moment[j][i]) / 2 + 0.0 for j in range(3)]) for i in range(3))
+    return Inertia(mass, com, symmetric)
 
 
 @dataclass(frozen=True)
