@@ -72,6 +72,7 @@ class ShapesTouch(Constraint):
             Cone(m.friction), m.bodies, m.gap <= at.h * (REACH + BEYOND * m.closing),
             lambda: [m.push(at, row) for row in m.axes], wanted, approach=lambda v: m.closing,
             inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes, slack=SLACK,
+            roams=isinstance(m, Slot),
         )  # fmt: skip
 
     def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:

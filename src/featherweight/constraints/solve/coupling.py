@@ -6,7 +6,7 @@ own change. With few of them it takes less to form G = J M⁻¹ Jᵀ once and to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -40,10 +40,13 @@ def better(one: Sweep, other: Sweep) -> Sweep:
 
 
 class Coupling:
-    """The local problems of all blocks, which of them act, and the degrees of freedom they push."""
+    """The local problems of all blocks, which of them act, the degrees of freedom they push, and which roam."""
 
-    def __init__(self, tree: Tree, problems: Sequence[LocalProblem], acts: Sequence[Any], dofs: Sequence[int]) -> None:
-        self.tree, self.problems, self.acts, self.dofs = tree, problems, acts, dofs
+    def __init__(
+        self, tree: Tree, problems: Sequence[LocalProblem], acts: Sequence[Any], dofs: Sequence[int],
+        roaming: Collection[int] = (),
+    ) -> None:  # fmt: skip
+        self.tree, self.problems, self.acts, self.dofs, self.roaming = tree, problems, acts, dofs, roaming
         self.contacts = [k for k, problem in enumerate(problems) if problem.law.is_contact]
         self.rows = [k for k, problem in enumerate(problems) if not problem.law.is_contact]
 

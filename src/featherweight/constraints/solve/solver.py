@@ -133,7 +133,8 @@ class Solver:
             problem, own = kind.only(block.acts, make, None) if block.law.is_contact else make()
             problems.append(problem)
             rows.append(own)
-        return kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs), rows
+        roaming = [k for k, block in enumerate(self.blocks) if block.roams]
+        return kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs, roaming), rows
 
     def _problem(self, block: Block, way: Route, before: list[Any]) -> tuple[LocalProblem, Rows]:
         """The rows of a block, carried to the root, and its law for them; and their velocities without impulses."""
