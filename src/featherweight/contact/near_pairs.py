@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.collision import FAR, Placed, touches
+from featherweight.collision import FAR, Placed, Touch, may_be_within, touches
 from featherweight.contact.signorini import BEYOND, REACH
 from featherweight.contact.touching import TouchingPair, placed
 from featherweight.forces import Kinematics
@@ -203,11 +203,15 @@ class _Group:
         _for(len(bunches), bunch)
 
     def _look(self, k: Any) -> None:
-        """Contact points of a pair."""
+        """Contact points of a pair whose balls are near each other, if the shapes are."""
         (a, margin), (b, other) = (self._shape(k, side) for side in (0, 1))
-        most, points = self._reach + (margin + other), self._points
-        for j, touch in enumerate(touches(a, b)):
-            number = k * float(points) + float(self._first + j)
+        most = self._reach + (margin + other)
+        _only(may_be_within(a, b, most), lambda: self._keep(k, touches(a, b), most))
+
+    def _keep(self, k: Any, found: Sequence[Touch], most: Any) -> None:
+        """Those of its contact points that are no farther than `most` [m]."""
+        for j, touch in enumerate(found):
+            number = k * float(self._points) + float(self._first + j)
             contact = NearContact(touch.gap, number, touch.normal, touch.point)
             _only(touch.gap <= most, partial(self._nearest.add, contact))
 
@@ -244,4 +248,4 @@ def _only(condition: Any, body: Callable[[], None]) -> None:
         body()
         return []
 
-    when(condition, taken, [])
+    _ = taken() if condition is True else when(condition, taken, [])

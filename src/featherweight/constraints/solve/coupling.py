@@ -48,6 +48,9 @@ class Coupling:
     ) -> None:  # fmt: skip
         self.tree, self.problems, self.acts, self.dofs, self.roaming = tree, problems, acts, dofs, roaming
         self.contacts = [k for k, problem in enumerate(problems) if problem.law.is_contact]
+        self.some_roams: Any = False
+        for k in roaming:
+            self.some_roams = self.some_roams | acts[k]
         self.rows = [k for k, problem in enumerate(problems) if not problem.law.is_contact]
 
     @staticmethod
@@ -94,6 +97,24 @@ class Coupling:
             s.update(zip(dofs, pushed, strict=True))
         return worst
 
+    def _sweep_roaming(self, s: dict[int, Any], impulses: Impulses, worst: Any) -> Any:
+        """The same for contacts that roam, all of them passed over where none acts."""
+        roaming = [k for k in self.contacts if k in self.roaming]
+        if not roaming:
+            return worst
+
+        def swept() -> tuple[list[Any], Impulses, Any]:
+            own, new = dict(s), list(impulses)
+            error = self._sweep_blocks(roaming, own, new, worst)
+            return list(own.values()), [new[k] for k in roaming], error
+
+        same = list(s.values()), [impulses[k] for k in roaming], worst
+        pushed, new, worst = when(self.some_roams, swept, same)
+        s.update(zip(s, pushed, strict=True))
+        for k, own in zip(roaming, new, strict=True):
+            impulses[k] = own
+        return worst
+
 
 class ByPushes(Coupling):
     """Many contacts: s is carried, and those that are open are skipped."""
@@ -115,7 +136,8 @@ class ByPushes(Coupling):
 
     def sweep(self, now: Sweep) -> Sweep:
         s, impulses = dict(zip(self.dofs, now.shared, strict=True)), list(now.impulses)
-        worst = self._sweep_blocks(self.contacts, s, impulses, 0.0)
+        worst = self._sweep_blocks([k for k in self.contacts if k not in self.roaming], s, impulses, 0.0)
+        worst = self._sweep_roaming(s, impulses, worst)
         worst = self._sweep_blocks(self.rows, s, impulses, worst)
         return Sweep([s[d] for d in self.dofs], impulses, worst, now.turns + 1.0)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from featherweight.constraints.law import Linearised, LocalProblem, dot
 from featherweight.constraints.solve.coupling import Coupling, Impulses
-from featherweight.constraints.solve.roaming import Roaming
+from featherweight.constraints.solve.roaming import Roaming, WhereItActs
 from featherweight.scalar import absolute, cos, logical_not, maximum, minimum, repeat, sqrt, when, where
 
 STEPS = 20  # of a trial
@@ -60,13 +60,13 @@ class Newton:
     def __init__(self, coupling: Coupling) -> None:
         self.coupling = coupling
         self.parts: list[LocalProblem] = []
-        for part, acts in zip(coupling.problems, coupling.acts, strict=True):
+        for k, (part, acts) in enumerate(zip(coupling.problems, coupling.acts, strict=True)):
             coupling.tree.mark()
-            self.parts.append(part.only_if(acts))
-        roaming = sorted(coupling.roaming)
-        self._stays = [k not in roaming for k, _ in enumerate(self.parts)]
-        own = [self.parts[k] for k in roaming], [coupling.acts[k] for k in roaming]
-        self._roaming = Roaming(*own, coupling.dofs) if roaming else None
+            own = part.only_if(acts)
+            self.parts.append(WhereItActs(own, acts) if k in coupling.roaming else own)
+        self._stays = [k not in coupling.roaming for k, _ in enumerate(self.parts)]
+        roaming = [part for part in self.parts if isinstance(part, WhereItActs)]
+        self._roaming = Roaming(roaming, coupling.dofs) if roaming else None
 
     def search(self, begin: Iterate, again: Impulses, tolerance: Any, most: int, settle: Settle) -> Iterate:
         """Impulses after about `most` turns, or as soon as their error is below the tolerance [m/s]. Steps that lead

@@ -12,6 +12,7 @@ All of it is computed only where one of them acts, in loops that pass over those
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from featherweight.constraints.law import Linearised, LocalProblem, dot
@@ -26,24 +27,52 @@ class Factors(Protocol):
         ...
 
 
+class WhereItActs(LocalProblem):
+    """A block, computed only where it acts. Elsewhere it has no impulse and no error: it is open."""
+
+    def __init__(self, part: LocalProblem, acts: Any) -> None:
+        self.part, self.acts = part, acts
+        self.dofs, self.law, self.T, self.Y, self.e = part.dofs, part.law, part.T, part.Y, part.e
+
+    @property
+    def mass(self) -> Any:
+        return self.part.mass
+
+    def error(self, s: dict[int, Any]) -> list[Any]:
+        return when(self.acts, partial(self.part.error, s), [0.0] * len(self.e))
+
+    def pushed(self, impulse: Sequence[Any], s: dict[int, Any]) -> list[Any]:
+        return when(self.acts, partial(self.part.pushed, impulse, s), [s[d] for d in self.dofs])
+
+    def linearised(self, own: Sequence[Any], w: Sequence[Any]) -> Linearised:
+        nothing = [0.0] * len(self.e)
+        open_ = Linearised(nothing, [nothing for _ in nothing], 0.0)
+        return when(self.acts, partial(self.part.linearised, own, w), open_)
+
+    def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:
+        return when(self.acts, partial(self.part.reach, own, change), 1.0)
+
+    def inside(self, own: Sequence[Any]) -> list[Any]:
+        return when(self.acts, partial(self.part.inside, own), [0.0] * len(self.e))
+
+
 class Roaming:
     """The blocks that roam, with all that no Newton step changes."""
 
-    def __init__(self, parts: Sequence[LocalProblem], acts: Sequence[Any], dofs: Sequence[int]) -> None:
+    def __init__(self, parts: Sequence[WhereItActs], dofs: Sequence[int]) -> None:
         self._parts, self._dofs = parts, list(dofs)
         self._rows = [(part, k) for part in parts for k in range(len(part.T))]
         own = [dict(zip(part.dofs, part.Y[k], strict=True)) for part, k in self._rows]
         self._Y = array([y.get(d, 0.0) for y in own for d in self._dofs])
-        of_row = [where(acts[n], 1.0, 0.0) for n, part in enumerate(parts) for _ in part.T]
-        self._acts = array(of_row)
-        self.some: Any = False
-        for own_acts in acts:
-            self.some = self.some | own_acts
+        self._acts = array([where(part.acts, 1.0, 0.0) for part, _ in self._rows])
+        self._some: Any = False
+        for part in parts:
+            self._some = self._some | part.acts
 
     def corrected(self, change: dict[int, Any], factors: Factors, laws: Sequence[Linearised]) -> dict[int, Any]:
         """Δs with these blocks, from the one without."""
         before = [change[d] for d in self._dofs]
-        found = when(self.some, lambda: self._correct(before, factors, laws), before)
+        found = when(self._some, lambda: self._correct(before, factors, laws), before)
         return dict(zip(self._dofs, found, strict=True))
 
     def _correct(self, before: list[Any], factors: Factors, laws: Sequence[Linearised]) -> list[Any]:

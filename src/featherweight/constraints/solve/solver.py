@@ -94,8 +94,7 @@ class Solver:
             coupling.only(self.blocks[k].acts, partial(_listed, coupling.slip, last, k), [0.0])[0]
             for k in coupling.contacts
         ]
-        recovery = recovering(coupling, self.blocks)
-        moves = [] if recovery is None else self._response(recovery)
+        moves = recovering(coupling, self.blocks, self._response)
         return Solution(moved, last.impulses, slips, moves, last.error, last.turns)
 
     def _search(self, coupling: Coupling, warm: Impulses) -> Sweep:
