@@ -23,17 +23,13 @@ PARALLEL = 1e-12  # sine² below which directions are parallel
 
 
 def capsule_capsule(a: Placed[Capsule], b: Placed[Capsule]) -> list[Touch]:
-    """Nearest points of two segments (Ericson, 5.1.9); parallel ones touch at both ends of their overlap."""
+    """Nearest points of two segments; parallel ones touch at both ends of their overlap."""
     (u, w), r = (a.X.E.z, b.X.E.z), a.X.r - b.X.r
     half_a, half_b, radius = 0.5 * a.shape.length, 0.5 * b.shape.length, a.shape.radius + b.shape.radius
-    cosine, c, f = u.dot(w), u.dot(r), w.dot(r)
+    cosine, f = u.dot(w), w.dot(r)
     u_w = u.cross(w)
     square = u_w.dot(u_w)  # sine²
-
-    # s and t of the nearest points r_a + s u, r_b + t w
-    s = clamp((cosine * f - c) / maximum(square, PARALLEL), -half_a, half_a)
-    t = clamp(cosine * s + f, -half_b, half_b)
-    s = clamp(cosine * t - c, -half_a, half_a)
+    s, t = _on_segments(a, b)
     is_parallel = square < PARALLEL
     sideways = chosen(is_parallel, across(u), u_w * (1.0 / sqrt(where(is_parallel, 1.0, square))))
     distance, n = direction(r + u * s - w * t, sideways)
@@ -56,6 +52,24 @@ def capsule_capsule(a: Placed[Capsule], b: Placed[Capsule]) -> list[Touch]:
 
     second = at(high)
     return [at(where(two, low, s)), replace(second, gap=where(two, second.gap, FAR))]
+
+
+def _on_segments(a: Placed[Capsule], b: Placed[Capsule]) -> tuple[Any, Any]:
+    """s and t of the nearest points r_a + s u, r_b + t w of two segments (Ericson, 5.1.9)."""
+    (u, w), r = (a.X.E.z, b.X.E.z), a.X.r - b.X.r
+    half_a, half_b = 0.5 * a.shape.length, 0.5 * b.shape.length
+    cosine, c, f = u.dot(w), u.dot(r), w.dot(r)
+    u_w = u.cross(w)
+    s = clamp((cosine * f - c) / maximum(u_w.dot(u_w), PARALLEL), -half_a, half_a)
+    t = clamp(cosine * s + f, -half_b, half_b)
+    return clamp(cosine * t - c, -half_a, half_a), t
+
+
+def capsules_within(a: Placed[Capsule], b: Placed[Capsule], gap: Any) -> Any:
+    """Are two capsules nearer to each other than this? Without a root."""
+    s, t = _on_segments(a, b)
+    between, most = a.X.r - b.X.r + a.X.E.z * s - b.X.E.z * t, a.shape.radius + b.shape.radius + gap
+    return between.dot(between) <= most * most
 
 
 def capsule_box(a: Placed[Capsule], b: Placed[Box]) -> list[Touch]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from featherweight.collision.boxes import box_box
-from featherweight.collision.capsules import capsule_box, capsule_capsule
+from featherweight.collision.capsules import capsule_box, capsule_capsule, capsules_within
 from featherweight.collision.hulls import hull_hull, hull_point
 from featherweight.collision.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 from featherweight.collision.touch import Placed, Touch
@@ -33,6 +33,10 @@ PAIRS: dict[tuple[str, str], tuple[int, Callable[[Any, Any], list[Touch]]]] = {
 }
 
 
+# of some kinds: whether two shapes are nearer to each other than a gap, which takes less than to find where they touch
+WITHIN: dict[tuple[str, str], Callable[[Any, Any, Any], Any]] = {("capsule", "capsule"): capsules_within}
+
+
 def touch_count(a: Shape, b: Shape) -> int:
     """How many contact points two shapes have at most: known before anything is traced."""
     return _entry(a, b)[0][0]
@@ -44,6 +48,12 @@ def touches(a: Placed[Shape], b: Placed[Shape]) -> list[Touch]:
     if not swapped:
         return find(a, b)[:number]
     return [replace(touch, normal=-touch.normal) for touch in find(b, a)[:number]]
+
+
+def may_be_within(a: Placed[Shape], b: Placed[Shape], gap: Any) -> Any:
+    """False where two shapes are farther from each other than a gap [m]; True where that is not known."""
+    within = WITHIN.get((a.shape.kind, b.shape.kind))
+    return True if within is None else within(a, b, gap)
 
 
 def _entry(a: Shape, b: Shape) -> tuple[Any, bool]:

@@ -51,6 +51,7 @@ class Block:
         axes: of the rows of a contact in the world; its impulses are then remembered in the world's axes, so that a
             warm start is right although the rows turn. None: they are remembered by row.
         slack: times the tolerance within which it counts as solved, if the search does not get nearer.
+        roams: which of its bodies it pushes differs from state to state, and mostly it does not act.
     """
 
     law: Law
@@ -64,6 +65,7 @@ class Block:
     recovers: Any = None
     axes: Matrix | None = None
     slack: float = 1.0
+    roams: bool = False
 
     def recalled(self, memory: Sequence[Any]) -> list[Any]:
         """Impulses of its rows, from what is remembered of the step before."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from featherweight.constraints import Block, Cone, Constraint, Reaction, Situation
 from featherweight.contact.candidates import Ground
-from featherweight.contact.signorini import REACH, wanted_velocities
+from featherweight.contact.signorini import BEYOND, REACH, wanted_velocities
 from featherweight.contact.slots import Arrangement, Slot, Slots, arranged, nearest
 from featherweight.contact.touching import Touching, pair_records, touching
 from featherweight.model import Model
@@ -21,7 +21,6 @@ from featherweight.scalar import maximum, minimum
 from featherweight.spatial import Vector
 
 SLACK = 100.0  # times the tolerance: faces touch in more points than it takes to hold them, and searches may end there
-BEYOND = 2.0  # times the speed they approach with: contacts that a step could close act
 
 
 @dataclass(frozen=True)
@@ -73,6 +72,7 @@ class ShapesTouch(Constraint):
             Cone(m.friction), m.bodies, m.gap <= at.h * (REACH + BEYOND * m.closing),
             lambda: [m.push(at, row) for row in m.axes], wanted, approach=lambda v: m.closing,
             inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes, slack=SLACK,
+            roams=isinstance(m, Slot),
         )  # fmt: skip
 
     def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:

@@ -10,6 +10,7 @@ from featherweight.inputs import absent
 from featherweight.scalar import maximum, where
 
 REACH = 0.1  # [m/s]: a gap that this speed closes within a step is a speculative contact
+BEYOND = 2.0  # times the speed two shapes approach with: contacts that a step could close act
 
 # (velocities of the rows before the step, and free ones) -> target velocity of each row
 Wanted = Callable[[Sequence[Any], Sequence[Any]], list[Any]]

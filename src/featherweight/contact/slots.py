@@ -1,32 +1,30 @@
 """Slots: many pairs of shapes that may touch, few contacts. The nearest ones become rows of the solver.
 
-A loop over tables looks at all pairs: code for one pair of each combination of kinds, however many there are. It keeps
-the nearest contact points. Which ones these are may differ from state to state, so the rows of a slot push joints, not
-bodies: τ = Jᵀ f, with the axes of all joints that move one body of some pair, times 1, -1 or 0.
+A loop over tables looks at all pairs and keeps the nearest contact points (`near_pairs`). Which ones these are may
+differ from state to state, so the rows of a slot push joints, not bodies: τ = Jᵀ f, with the axes of all joints that
+move one body of some pair, times 1, -1 or 0. Where no contact point is near, none of this is computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from featherweight.collision import FAR, Placed, touches
 from featherweight.contact.candidates import Ground
 from featherweight.contact.coefficients import pair_table
+from featherweight.contact.near_pairs import NearContact, groups, near_pairs
 from featherweight.contact.pair import Pairs
 from featherweight.contact.surfaces import frame
-from featherweight.contact.touching import SLACK, TouchingPair, placed, touching_pairs
+from featherweight.contact.touching import TouchingPair, touching_pairs
 from featherweight.forces import Kinematics, Push
 from featherweight.model import Model, Tree
-from featherweight.model.collision_shapes import CollisionShape
-from featherweight.scalar import array, count, lookup, maximum, when, where
-from featherweight.shapes import Shape
-from featherweight.spatial import Matrix, Motion, Transform, Vector
+from featherweight.scalar import lookup, maximum, when, where
+from featherweight.spatial import Matrix, Motion, Vector
 
-FASTEST = 20.0  # [m/s]: faster than this shapes of slots do not approach each other unseen
 LEAST, PER_ROOT = 8, 4  # slots in all, and for each body that moves in the world
 
 
@@ -65,11 +63,32 @@ def arranged(model: Model, pairs: Pairs, surfaces: int, slots: int | None) -> Ar
 
 
 @dataclass(frozen=True)
-class Slot:
-    """A contact point of any of the pairs, as `Touching` is one of a certain pair. `signs`: by body, 1 if it is the
-    first of the two, -1 if the second, 0 if none; `number` that of the contact point, -1 if there is none."""
+class Ends:
+    """The two bodies of each contact point by its number, and the axes of all joints in the world, which are known
+    where some contact point is near."""
 
-    signs: dict[int, Any]
+    bodies: list[np.ndarray]
+    axes: list[Motion]
+
+    @property
+    def all(self) -> list[int]:
+        """All that may be pushed."""
+        return sorted({int(x) for table in self.bodies for x in table} - {0})
+
+    def signs(self, number: Any) -> dict[int, Any]:
+        """By body, 1 if it is the first of the two, -1 if the second, 0 if none."""
+        first, second = (lookup(table, maximum(number, 0.0)) for table in self.bodies)
+        return {
+            body: where(first == float(body), 1.0, 0.0) - where(second == float(body), 1.0, 0.0) for body in self.all
+        }
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A contact point of any of the pairs, as `Touching` is one of a certain pair; `number` is that of the contact
+    point, -1 if there is none."""
+
+    ends: Ends
     friction: Any
     restitution: Any
     gap: Any
@@ -81,11 +100,12 @@ class Slot:
     @property
     def bodies(self) -> tuple[int, ...]:
         """All that may be pushed."""
-        return tuple(self.signs)
+        return tuple(self.ends.all)
 
     def push(self, at: Kinematics, force: Vector) -> Push:
-        """A force in the world's axes on the first body, and its reaction on the second, as forces at joints."""
-        return Push(joints=_at_joints(at, self.signs, self.point, force))
+        """A force in the world's axes on the first body, and its reaction on the second, as forces at joints; of a
+        contact point that is there."""
+        return Push(joints=_at_joints(at, self.ends, self.number, self.point, force))
 
 
 @dataclass(frozen=True)
@@ -98,169 +118,65 @@ class Slots:
 
 def nearest(pairs: Sequence[TouchingPair], slots: int, ground: Ground, at: Kinematics, h: Any) -> Slots:
     """The nearest contact points of all pairs in this state."""
-    shapes = list(dict.fromkeys(shape for pair in pairs for shape in _both(pair)))
-    poses = [placed(shape, at).X for shape in shapes]
-    table = array([x for X in poses for x in (*X.E.x, *X.E.y, *X.E.z, *X.r)])
-    found = _Found([FAR] * slots, [-1.0] * slots, 0.0)
-    places: list[Any] = []
-    first = 0
-    for group in _groups(pairs):
-        at.tree.mark()
-        apart = array([_apart(pair, dict(zip(shapes, poses, strict=True)), at.tree, h) for pair in group])
-        at.tree.mark()
-        found, own = _look(group, shapes, table, apart, found, first)
-        places.append((first, own))
-        first += len(group) * group[0].count
-    ordered = [pair for group in _groups(pairs) for pair in group]
+    near = near_pairs(pairs, slots, at, h)
+    contacts, touching = near.contacts, near.touching
+    ordered = [pair for group in groups(pairs) for pair in group]
     at.tree.mark()
-    return Slots(
-        [
-            _slot(gap, number, ordered, places, ground, at)
-            for gap, number in zip(found.gaps, found.numbers, strict=True)
-        ],
-        maximum(found.touching - float(slots), 0.0),
+    axes = when(contacts[0].number >= 0, partial(_axes, at), None)
+    ends = Ends(
+        [np.array([float(pair.bodies[side]) for pair in ordered for _ in range(pair.count)]) for side in (0, 1)], axes
     )
+    own = ground.friction if at.tree.ground_friction is None else at.tree.ground_friction
+    found = []
+    for m in contacts:
+        at.tree.mark()
+        closing = when(m.number >= 0, partial(_closing, m, ends, at), 0.0)
+        friction = pair_table(ordered, "friction", own, m.number)
+        restitution = pair_table(ordered, "restitution", ground.restitution, m.number)
+        found.append(Slot(ends, friction, restitution, m.gap, frame(m.normal), m.point, closing, m.number))
+    return Slots(found, maximum(touching - float(slots), 0.0))
 
 
 def numbered(pairs: Sequence[TouchingPair]) -> list[tuple[TouchingPair, int]]:
     """The pair of each contact point, and its number among those of the pair, in the order of their numbers."""
-    return [(pair, k) for group in _groups(pairs) for pair in group for k in range(pair.count)]
+    return [(pair, k) for group in groups(pairs) for pair in group for k in range(pair.count)]
 
 
-@dataclass(frozen=True)
-class _Found:
-    """Gaps of the nearest contact points, in order, their numbers, and how many touch."""
-
-    gaps: list[Any]
-    numbers: list[Any]
-    touching: Any
-
-    def with_one(self, gap: Any, number: Any) -> _Found:
-        """With one more: it takes the place of the first that is farther, which moves on."""
-        gaps, numbers = [], []
-        touches = where(gap <= 0, 1.0, 0.0)
-        for own, name in zip(self.gaps, self.numbers, strict=True):
-            nearer = gap < own
-            gaps.append(where(nearer, gap, own))
-            numbers.append(where(nearer, number, name))
-            gap, number = where(nearer, own, gap), where(nearer, name, number)
-        return _Found(gaps, numbers, self.touching + touches)
-
-
-def _both(pair: TouchingPair) -> tuple[CollisionShape, CollisionShape]:
-    if isinstance(pair.b, int):
-        raise TypeError("slots: expected pairs of shapes, got a shape and the ground")
-    return pair.a, pair.b
-
-
-def _groups(pairs: Sequence[TouchingPair]) -> list[list[TouchingPair]]:
-    """Pairs of the same kinds together, the first shape's kind first."""
-    groups: dict[Any, list[TouchingPair]] = {}
-    for pair in pairs:
-        a, b = _both(pair)
-        numbers = [len(_numbers(shape.shape)) for shape in (a, b)]
-        groups.setdefault((a.shape.kind, b.shape.kind, *numbers), []).append(pair)
-    return list(groups.values())
-
-
-def _numbers(shape: Shape) -> list[float]:
-    """All numbers of a shape."""
-    numbers: list[float] = []
-    shape.lifted(lambda x: numbers.append(x) or x)  # type: ignore[func-returns-value]
-    return numbers
-
-
-def _apart(pair: TouchingPair, poses: dict[CollisionShape, Transform], tree: Tree, h: Any) -> Any:
-    """Not positive where the bounding balls of two shapes are near each other."""
-    a, b = _both(pair)
-    between = poses[a].r - poses[b].r
-    most = tree.lift(SLACK * (a.shape.reach + b.shape.reach)) + h * FASTEST
-    return between.dot(between) - most * most
-
-
-def _look(
-    group: Sequence[TouchingPair], shapes: Sequence[CollisionShape], poses: Any, apart: Any, found: _Found, first: int
-) -> tuple[_Found, Any]:
-    """All pairs of a group: the nearest contact points so far, and where gap, normal and place of each stand. `apart`
-    tells of each pair whether its bounding balls are."""
-    points, ends = group[0].count, [_both(pair) for pair in group]
-    indices = [np.array([float(shapes.index(pair[side])) for pair in ends]) for side in (0, 1)]
-    sizes = [np.array([_numbers(pair[side].shape) for pair in ends]) for side in (0, 1)]
-    kept = array([0.0] * (7 * points * len(group)))
-
-    def shape_at(k: Any, side: int) -> Placed[Shape]:
-        begin = lookup(indices[side], k) * 12.0
-        x = [poses[begin + float(j)] for j in range(12)]
-        columns = iter([lookup(sizes[side][:, j], k) for j in range(sizes[side].shape[1])])
-        shape = ends[0][side].shape.lifted(lambda _: next(columns))
-        return Placed(shape, Transform(Matrix(Vector(*x[:3]), Vector(*x[3:6]), Vector(*x[6:9])), Vector(*x[9:])))
-
-    def look(k: Any, now: _Found) -> _Found:
-        for j, touch in enumerate(touches(shape_at(k, 0), shape_at(k, 1))):
-            for n, x in enumerate((touch.gap, *touch.normal, *touch.point)):
-                kept[k * float(7 * points) + float(7 * j + n)] = x
-            now = now.with_one(touch.gap, k * float(points) + float(first + j))
-        return now
-
-    def turn(k: Any, now: _Found) -> _Found:
-        return when(apart[k] <= 0, lambda: look(k, now), now)
-
-    return count(len(group), turn, found), kept
-
-
-def _slot(
-    gap: Any, number: Any, pairs: Sequence[TouchingPair], places: Sequence[Any], ground: Ground, at: Kinematics
-) -> Slot:
-    """A contact point by its number, which may be another one in each state."""
-    at.tree.mark()
-    normal, point = _read(number, places)
-    own = ground.friction if at.tree.ground_friction is None else at.tree.ground_friction
-    bodies = [np.array([float(pair.bodies[side]) for pair in pairs for _ in range(pair.count)]) for side in (0, 1)]
-    first, second = (lookup(table, maximum(number, 0.0)) for table in bodies)
-    there = where(number >= 0, 1.0, 0.0)
-    signs = {
-        body: there * (where(first == float(body), 1.0, 0.0) - where(second == float(body), 1.0, 0.0))
-        for body in sorted({int(x) for table in bodies for x in table} - {0})
-    }
+def _closing(m: NearContact, ends: Ends, at: Kinematics) -> Any:
+    """The speed at which two bodies approach each other at a contact point [m/s]."""
     rate: Any = 0.0
-    for d, force in _at_joints(at, signs, point, normal).items():
+    for d, force in _at_joints(at, ends, m.number, m.point, m.normal).items():
         rate = rate + at.v[d] * force
-    friction = pair_table(pairs, "friction", own, number)
-    restitution = pair_table(pairs, "restitution", ground.restitution, number)
-    return Slot(signs, friction, restitution, gap, frame(normal), point, maximum(-rate, 0.0), number)
+    return maximum(-rate, 0.0)
 
 
-def _read(number: Any, places: Sequence[tuple[int, Any]]) -> tuple[Vector, Vector]:
-    """Normal and place of a contact point."""
-    numbers: list[Any] = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-    for first, kept in places:
-        begin = maximum(number - float(first), 0.0) * 7.0
-        is_here = number >= float(first)
-        numbers = [where(is_here, kept[begin + float(j + 1)], x) for j, x in enumerate(numbers)]
-    return Vector(*numbers[:3]), Vector(*numbers[3:])
-
-
-def _at_joints(at: Kinematics, signs: dict[int, Any], point: Vector, force: Vector) -> dict[int, Any]:
-    """Jᵀ f by degree of freedom, of a force at a place in the world that acts on bodies with these signs."""
-    moment, through = point.cross(force), dict(signs)
+def _at_joints(at: Kinematics, ends: Ends, number: Any, point: Vector, force: Vector) -> dict[int, Any]:
+    """Jᵀ f by degree of freedom, of a force at a place in the world on the first body of a contact point, and its
+    reaction on the second."""
+    moment, through = point.cross(force), ends.signs(number)
     for i in range(len(at.tree.parent) - 1, 0, -1):  # a joint moves all bodies beyond it
         parent = at.tree.parent[i]
         if i in through and parent > 0:
             through[parent] = through[parent] + through[i] if parent in through else through[i]
     pushes: dict[int, Any] = {}
-    for i, d, axis in at.once("axes of joints in the world", lambda: _axes(at)):
+    for (i, d), axis in zip(_dofs(at.tree), ends.axes, strict=True):
         if i in through:
             own = through[i] * (axis.angular.dot(moment) + axis.linear.dot(force))
             pushes[d] = pushes[d] + own if d in pushes else own
     return pushes
 
 
-def _axes(at: Kinematics) -> list[tuple[int, int, Motion]]:
-    """Body, degree of freedom and axis of each joint, as a motion about the origin of the world, in its axes."""
+def _dofs(tree: Tree) -> list[tuple[int, int]]:
+    """Body and degree of freedom of each axis of each joint."""
+    return [(i, d) for i, _, joint in tree.outward() for d in joint.dofs]
+
+
+def _axes(at: Kinematics) -> list[Motion]:
+    """The axis of each of them, as a motion about the origin of the world, in its axes."""
     found = []
     for i, _, joint in at.tree.outward():
         X = at.pose[i]
-        for d, axis in zip(joint.dofs, joint.subspace(at.q), strict=True):
+        for axis in joint.subspace(at.q):
             angular = X.E.transposed_times(axis.angular)
-            found.append((i, d, Motion(angular, X.E.transposed_times(axis.linear) + X.r.cross(angular))))
+            found.append(Motion(angular, X.E.transposed_times(axis.linear) + X.r.cross(angular)))
     return found

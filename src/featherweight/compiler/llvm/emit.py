@@ -24,6 +24,7 @@ from featherweight.compiler.trace.operations import OPERATIONS
 # slots read by a chunk are not written by it, but for those in `Chunk.over`: let loads move past stores
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
 LINE = 64  # bytes that memory moves at once
+LOOKUPS = {UNIFORM: memory.lookup_uniform, LANES: memory.lookup}
 LOADS = {UNIFORM: memory.load_uniform, LANES: memory.load_lanes, ROWS: memory.load_rows}
 
 
@@ -303,8 +304,9 @@ class _Function:
         """An operation on memory."""
         lanes, numbers = self.lanes, [x for kind, x, *_ in refs if kind == "number"]
         if op == "lookup":
-            size = len(self.lookups[numbers[0]]) // 8
-            return memory.lookup(out, self._value(refs[0]), f"@lookup{numbers[0]}", size, lanes)
+            table, how = numbers
+            size = len(self.lookups[table]) // 8
+            return LOOKUPS[how](out, self._value(refs[0]), f"@lookup{table}", size, lanes)
         if op == "linear":
             y, x, W = map(self._pointer, refs[:3])
             return [call_product(numbers[0], y, x, W, numbers[1:], lanes)]

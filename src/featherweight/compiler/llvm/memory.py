@@ -16,6 +16,20 @@ def lookup(out: str, index: str, table: str, size: int, lanes: LaneTypes) -> lis
     return [*_position(out, index, size, lanes), address, _gathered(out, lanes)]
 
 
+def lookup_uniform(out: str, index: str, table: str, size: int, lanes: LaneTypes) -> list[str]:
+    """Entry ⌊index⌋ of a table, the same for all lanes."""
+    if lanes.width == 1:
+        return lookup(out, index, table, size, lanes)
+    return [
+        f"{out}x = extractelement {lanes.real} {index}, i32 0",
+        *_position(out, f"{out}x", size, ONE),
+        f"{out}p = getelementptr double, ptr {table}, i64 {out}i",
+        f"{out}o = load double, ptr {out}p",
+        f"{out}v = insertelement {lanes.real} poison, double {out}o, i32 0",
+        f"{out} = shufflevector {lanes.real} {out}v, {lanes.real} poison, <{lanes.width} x i32> zeroinitializer",
+    ]
+
+
 def load_lanes(out: str, index: str, block: str, size: int, lanes: LaneTypes) -> list[str]:
     """Entry ⌊index⌋ of an array in the workspace, for each lane its own."""
     if lanes.width == 1:

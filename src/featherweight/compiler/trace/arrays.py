@@ -135,7 +135,7 @@ class InputArray:
 
 
 def is_uniform(graph: Graph, node: int) -> bool:
-    """Is a node uniform: made of constants and loop counters only, so equal in all lanes?"""
+    """Is a node uniform: made of constants, tables and loop counters only, so equal in all lanes?"""
     stack, seen = [node], set[int]()
     while stack:
         i = stack.pop()
@@ -143,7 +143,7 @@ def is_uniform(graph: Graph, node: int) -> bool:
             continue
         seen.add(i)
         args = operands(graph.op[i], graph.args[i])
-        if not args or not OPERATIONS[graph.op[i]].llvm:
+        if not args or not (OPERATIONS[graph.op[i]].llvm or graph.op[i] == "lookup"):
             return False
         stack += args
     return True

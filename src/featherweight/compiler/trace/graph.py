@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from featherweight.compiler.trace.arrays import ArrayFrame, TracedArray
+from featherweight.compiler.trace.arrays import LANES, UNIFORM, ArrayFrame, TracedArray, is_uniform
 from featherweight.compiler.trace.node import Condition, Node, other_trace
 from featherweight.compiler.trace.operations import CONSTANTS, FOLD, LEAVES, OPERATIONS
 from featherweight.compiler.trace.structure import DONE, Repeat, Ruled
@@ -331,4 +331,5 @@ class Graph:
         data = table.tobytes()
         if data not in self.lookups:
             self.lookups.append(data)
-        return self._node("lookup", (index.id, self.lookups.index(data)))
+        how = UNIFORM if is_uniform(self, index.id) else LANES
+        return self._node("lookup", (index.id, self.lookups.index(data), how))

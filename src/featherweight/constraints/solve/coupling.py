@@ -6,7 +6,7 @@ own change. With few of them it takes less to form G = J M⁻¹ Jᵀ once and to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -40,11 +40,17 @@ def better(one: Sweep, other: Sweep) -> Sweep:
 
 
 class Coupling:
-    """The local problems of all blocks, which of them act, and the degrees of freedom they push."""
+    """The local problems of all blocks, which of them act, the degrees of freedom they push, and which roam."""
 
-    def __init__(self, tree: Tree, problems: Sequence[LocalProblem], acts: Sequence[Any], dofs: Sequence[int]) -> None:
-        self.tree, self.problems, self.acts, self.dofs = tree, problems, acts, dofs
+    def __init__(
+        self, tree: Tree, problems: Sequence[LocalProblem], acts: Sequence[Any], dofs: Sequence[int],
+        roaming: Collection[int] = (),
+    ) -> None:  # fmt: skip
+        self.tree, self.problems, self.acts, self.dofs, self.roaming = tree, problems, acts, dofs, roaming
         self.contacts = [k for k, problem in enumerate(problems) if problem.law.is_contact]
+        self.some_roams: Any = False
+        for k in roaming:
+            self.some_roams = self.some_roams | acts[k]
         self.rows = [k for k, problem in enumerate(problems) if not problem.law.is_contact]
 
     @staticmethod
@@ -91,6 +97,24 @@ class Coupling:
             s.update(zip(dofs, pushed, strict=True))
         return worst
 
+    def _sweep_roaming(self, s: dict[int, Any], impulses: Impulses, worst: Any) -> Any:
+        """The same for contacts that roam, all of them passed over where none acts."""
+        roaming = [k for k in self.contacts if k in self.roaming]
+        if not roaming:
+            return worst
+
+        def swept() -> tuple[list[Any], Impulses, Any]:
+            own, new = dict(s), list(impulses)
+            error = self._sweep_blocks(roaming, own, new, worst)
+            return list(own.values()), [new[k] for k in roaming], error
+
+        same = list(s.values()), [impulses[k] for k in roaming], worst
+        pushed, new, worst = when(self.some_roams, swept, same)
+        s.update(zip(s, pushed, strict=True))
+        for k, own in zip(roaming, new, strict=True):
+            impulses[k] = own
+        return worst
+
 
 class ByPushes(Coupling):
     """Many contacts: s is carried, and those that are open are skipped."""
@@ -112,7 +136,8 @@ class ByPushes(Coupling):
 
     def sweep(self, now: Sweep) -> Sweep:
         s, impulses = dict(zip(self.dofs, now.shared, strict=True)), list(now.impulses)
-        worst = self._sweep_blocks(self.contacts, s, impulses, 0.0)
+        worst = self._sweep_blocks([k for k in self.contacts if k not in self.roaming], s, impulses, 0.0)
+        worst = self._sweep_roaming(s, impulses, worst)
         worst = self._sweep_blocks(self.rows, s, impulses, worst)
         return Sweep([s[d] for d in self.dofs], impulses, worst, now.turns + 1.0)
 

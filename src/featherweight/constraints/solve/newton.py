@@ -19,6 +19,7 @@ from typing import Any
 
 from featherweight.constraints.law import Linearised, LocalProblem, dot
 from featherweight.constraints.solve.coupling import Coupling, Impulses
+from featherweight.constraints.solve.roaming import Roaming, WhereItActs
 from featherweight.scalar import absolute, cos, logical_not, maximum, minimum, repeat, sqrt, when, where
 
 STEPS = 20  # of a trial
@@ -59,9 +60,13 @@ class Newton:
     def __init__(self, coupling: Coupling) -> None:
         self.coupling = coupling
         self.parts: list[LocalProblem] = []
-        for part, acts in zip(coupling.problems, coupling.acts, strict=True):
+        for k, (part, acts) in enumerate(zip(coupling.problems, coupling.acts, strict=True)):
             coupling.tree.mark()
-            self.parts.append(part.only_if(acts))
+            own = part.only_if(acts)
+            self.parts.append(WhereItActs(own, acts) if k in coupling.roaming else own)
+        self._stays = [k not in coupling.roaming for k, _ in enumerate(self.parts)]
+        roaming = [part for part in self.parts if isinstance(part, WhereItActs)]
+        self._roaming = Roaming(roaming, coupling.dofs) if roaming else None
 
     def search(self, begin: Iterate, again: Impulses, tolerance: Any, most: int, settle: Settle) -> Iterate:
         """Impulses after about `most` turns, or as soon as their error is below the tolerance [m/s]. Steps that lead
@@ -98,14 +103,19 @@ class Newton:
 
         # the laws as they are here, and what they say of all pushes together
         system, laws, error = _System(self.coupling), [], 0.0
-        for part, own in self._each(now.impulses):
+        for (part, own), stays in zip(self._each(now.impulses), self._stays, strict=True):
             w = part.error(s)
             law = part.linearised(own, w)
             self.coupling.tree.mark()
-            system.add(part, law)
+            if stays:
+                system.add(part, law)
             laws.append((own, w, law))
             error = maximum(error, law.error)
-        change = system.solve()
+        factors = system.factors()
+        change = factors.solve(system.r)
+        if self._roaming is not None:
+            others = [law for (_, _, law), stays in zip(laws, self._stays, strict=True) if not stays]
+            change = self._roaming.corrected(change, factors, others)
 
         # a whole step, or a part
         moves, whole, reach = [], 0.0, 1.0
@@ -178,20 +188,40 @@ class _System:
             for j, column in zip(part.dofs, zip(*HT, strict=True), strict=True):
                 self.K[i][j] = self.K[i].get(j, 0.0) + dot(y, column)
 
-    def solve(self) -> dict[int, Any]:
+    def factors(self) -> _Factors:
         """Eliminate the tips first: then there is no fill-in."""
-        K, r = {i: dict(row) for i, row in self.K.items()}, dict(self.r)
+        K = {i: dict(row) for i, row in self.K.items()}
+        pivots: dict[int, Any] = {}
+        below: dict[int, dict[int, Any]] = {}
         for k in reversed(K):
             self.mark()
-            pivot = 1.0 / K[k].pop(k)
-            K[k] = {j: x * pivot for j, x in K[k].items()}
-            r[k] = r[k] * pivot
-            for i in [i for i in K if i < k and k in K[i]]:
-                factor = K[i].pop(k)
-                r[i] = r[i] - factor * r[k]
+            pivots[k] = 1.0 / K[k].pop(k)
+            K[k] = {j: x * pivots[k] for j, x in K[k].items()}
+            below[k] = {i: K[i].pop(k) for i in K if i < k and k in K[i]}
+            for i, factor in below[k].items():
                 for j, x in K[k].items():
                     K[i][j] = K[i].get(j, 0.0) - factor * x
-        for k, row in K.items():
+        return _Factors(pivots, below, K, self.mark)
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """K after elimination: one over its pivots, what is below them, and the rest of each row over its pivot."""
+
+    pivots: dict[int, Any]
+    below: dict[int, dict[int, Any]]
+    above: dict[int, dict[int, Any]]
+    mark: Callable[[], None]
+
+    def solve(self, right: dict[int, Any]) -> dict[int, Any]:
+        """K⁻¹ r."""
+        r = dict(right)
+        for k, pivot in self.pivots.items():
+            self.mark()
+            r[k] = r[k] * pivot
+            for i, factor in self.below[k].items():
+                r[i] = r[i] - factor * r[k]
+        for k, row in self.above.items():
             for j, x in row.items():
                 r[k] = r[k] - x * r[j]
         return r

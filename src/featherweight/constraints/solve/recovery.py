@@ -11,7 +11,7 @@ that need not converge: what is left is recovered in the next step, and opposing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,10 +33,12 @@ class Recovering:
     change: Any
 
 
-def recovering(coupling: Coupling, blocks: Sequence[Block]) -> dict[int, Any] | None:
-    """Pushes s of the recovery, by degree of freedom; None if no block can recover."""
+def recovering(
+    coupling: Coupling, blocks: Sequence[Block], response: Callable[[dict[int, Any]], list[Any]]
+) -> list[Any]:
+    """Velocities of the recovery, the response to its pushes s by degree of freedom; none if no block can recover."""
     if all(block.recovers is None for block in blocks):
-        return None
+        return []
     some: Any = False
     for block in blocks:
         some = some | (False if block.recovers is None else block.acts & (block.recovers > 0))
@@ -58,8 +60,9 @@ def recovering(coupling: Coupling, blocks: Sequence[Block]) -> dict[int, Any] | 
 
     def found() -> list[Any]:
         start = Recovering([0.0] * len(coupling.dofs), [0.0] * len(rows), 1.0)
-        return repeat(sweep, start, until=lambda now: now.change <= ENOUGH, at_most=SWEEPS).pushes
+        last = repeat(sweep, start, until=lambda now: now.change <= ENOUGH, at_most=SWEEPS)
+        coupling.tree.mark()
+        return response(dict(zip(coupling.dofs, last.pushes, strict=True)))
 
     coupling.tree.mark()
-    pushes = when(some, found, [0.0] * len(coupling.dofs))
-    return dict(zip(coupling.dofs, pushes, strict=True))
+    return when(some, found, [0.0] * coupling.tree.nv)

@@ -94,8 +94,7 @@ class Solver:
             coupling.only(self.blocks[k].acts, partial(_listed, coupling.slip, last, k), [0.0])[0]
             for k in coupling.contacts
         ]
-        recovery = recovering(coupling, self.blocks)
-        moves = [] if recovery is None else self._response(recovery)
+        moves = recovering(coupling, self.blocks, self._response)
         return Solution(moved, last.impulses, slips, moves, last.error, last.turns)
 
     def _search(self, coupling: Coupling, warm: Impulses) -> Sweep:
@@ -133,7 +132,8 @@ class Solver:
             problem, own = kind.only(block.acts, make, None) if block.law.is_contact else make()
             problems.append(problem)
             rows.append(own)
-        return kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs), rows
+        roaming = [k for k, block in enumerate(self.blocks) if block.roams]
+        return kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs, roaming), rows
 
     def _problem(self, block: Block, way: Route, before: list[Any]) -> tuple[LocalProblem, Rows]:
         """The rows of a block, carried to the root, and its law for them; and their velocities without impulses."""

@@ -1,0 +1,251 @@
+"""The nearest contact points of many pairs of shapes: a loop over tables, with code for one pair of each two kinds.
+
+Most pairs are far apart, and cost a comparison of bounding balls. Those are taken in bunches, so that a bunch in which
+none is near costs one branch. The shapes of what is left are looked at, and contact points within their margin are
+kept, the nearest first.
+
+A contact acts across a gap up to h (REACH + BEYOND u), u the speed at which the two approach each other there
+(`shapes_touch`). A shape whose centre moves at v and which turns at ω has no point faster than
+|v| + |ω| reach ≤ √(2 v² + 2 ω² reach²), so that u is at most the sum of these speeds of the two: what is beyond cannot
+act. Speeds are relative to the base of a robot, whose motion brings none of its shapes nearer to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from featherweight.collision import FAR, Placed, Touch, may_be_within, touches
+from featherweight.contact.signorini import BEYOND, REACH
+from featherweight.contact.touching import TouchingPair, placed
+from featherweight.forces import Kinematics
+from featherweight.model import Tree
+from featherweight.model.collision_shapes import CollisionShape
+from featherweight.scalar import array, count, lookup, minimum, sqrt, when, where
+from featherweight.shapes import Shape
+from featherweight.spatial import Matrix, Motion, Transform, Vector
+
+BUNCH = 8  # pairs that one branch passes over
+WIDER = 1.2  # times the reach: contact points are between two shapes, outside of both
+STILL = 1e-12  # [(m/s)²], a speed that is none: roots have a slope there
+POSE, EACH = 13, 8  # numbers of a shape: its pose and its margin; of a contact point: gap, number, normal, place
+
+
+@dataclass(frozen=True)
+class ShapeBound:
+    """A shape in the world, and how far [m] it may move towards another within what a step looks ahead."""
+
+    X: Transform
+    margin: Any
+
+    @property
+    def numbers(self) -> list[Any]:
+        """All of it: rows of E, r, the margin."""
+        return [*self.X.E.x, *self.X.E.y, *self.X.E.z, *self.X.r, self.margin]
+
+
+@dataclass(frozen=True)
+class NearContact:
+    """A contact point: its gap [m], its number among all contact points, -1 if there is none, normal and place."""
+
+    gap: Any
+    number: Any
+    normal: Vector
+    point: Vector
+
+
+NONE = NearContact(FAR, -1.0, Vector(0.0, 0.0, 1.0), Vector(0.0, 0.0, 0.0))
+
+
+class Nearest:
+    """The nearest contact points so far, in memory, the nearest first; and how many touch."""
+
+    def __init__(self, slots: int) -> None:
+        self._slots = slots
+        self._memory = array([*_flat(NONE) * slots, 0.0])
+
+    @property
+    def contacts(self) -> list[NearContact]:
+        """One for each slot."""
+        return [_contact([self._memory[float(EACH * k + j)] for j in range(EACH)]) for k in range(self._slots)]
+
+    @property
+    def touching(self) -> Any:
+        """How many touch, with a slot or without."""
+        return self._memory[float(EACH * self._slots)]
+
+    def add(self, contact: NearContact) -> None:
+        """One more: it takes the place of the first that is farther, which moves on."""
+        self._memory[float(EACH * self._slots)] = self.touching + where(contact.gap <= 0, 1.0, 0.0)
+
+        def place(k: Any, new: list[Any]) -> list[Any]:
+            own = [self._memory[k * float(EACH) + float(j)] for j in range(EACH)]
+            nearer = new[0] < own[0]
+            for j, (x, y) in enumerate(zip(new, own, strict=True)):
+                self._memory[k * float(EACH) + float(j)] = where(nearer, x, y)
+            return [where(nearer, y, x) for x, y in zip(new, own, strict=True)]
+
+        count(self._slots, place, _flat(contact))
+
+
+def _flat(contact: NearContact) -> list[Any]:
+    return [contact.gap, contact.number, *contact.normal, *contact.point]
+
+
+def _contact(numbers: Sequence[Any]) -> NearContact:
+    return NearContact(numbers[0], numbers[1], Vector(*numbers[2:5]), Vector(*numbers[5:]))
+
+
+def near_pairs(pairs: Sequence[TouchingPair], slots: int, at: Kinematics, h: Any) -> Nearest:
+    """The nearest contact points of all pairs in this state."""
+    shapes = list(dict.fromkeys(shape for pair in pairs for shape in both(pair)))
+    bounds = _bounds(shapes, at, h)
+    table = array([x for bound in bounds for x in bound.numbers])
+    nearest, first = Nearest(slots), 0
+    for group in groups(pairs):
+        own = _Group(group, shapes, table, nearest, first, h)
+        at.tree.mark()
+        own.look(_apart(group, dict(zip(shapes, bounds, strict=True)), at.tree, h))
+        at.tree.mark()
+        first += len(group) * group[0].count
+    return nearest
+
+
+def both(pair: TouchingPair) -> tuple[CollisionShape, CollisionShape]:
+    """The two shapes of a pair."""
+    if isinstance(pair.b, int):
+        raise TypeError("slots: expected pairs of shapes, got a shape and the ground")
+    return pair.a, pair.b
+
+
+def groups(pairs: Sequence[TouchingPair]) -> list[list[TouchingPair]]:
+    """Pairs of the same kinds together, the first shape's kind first."""
+    found: dict[Any, list[TouchingPair]] = {}
+    for pair in pairs:
+        a, b = both(pair)
+        numbers = [len(_numbers(shape.shape)) for shape in (a, b)]
+        found.setdefault((a.shape.kind, b.shape.kind, *numbers), []).append(pair)
+    return list(found.values())
+
+
+def _numbers(shape: Shape) -> list[float]:
+    """All numbers of a shape."""
+    numbers: list[float] = []
+    shape.lifted(lambda x: numbers.append(x) or x)  # type: ignore[func-returns-value]
+    return numbers
+
+
+def _bounds(shapes: Sequence[CollisionShape], at: Kinematics, h: Any) -> list[ShapeBound]:
+    """Of each shape where it is, and how far it may come: h BEYOND √(2 v² + 2 ω² reach²)."""
+    tree = at.tree
+    roots = {tree.path(shape.body)[-1] for shape in shapes if shape.body}
+    base = roots.pop() if len(roots) == 1 else 0
+    result = []
+    for shape in shapes:
+        X, V = placed(shape, at).X, _relative(shape.body, base, at)
+        v = V.linear + V.angular.cross(shape.X.r.lift(tree.lift))
+        w = V.angular * tree.lift(WIDER * shape.shape.reach)
+        result.append(ShapeBound(X, (h * BEYOND) * sqrt(2.0 * (v.dot(v) + w.dot(w)) + STILL)))
+    return result
+
+
+def _relative(body: int, base: int, at: Kinematics) -> Motion:
+    """The velocity of a body relative to the base, in the body's frame."""
+    if body == base:
+        return Motion.zero()
+    own = at.velocity[body] if body else Motion.zero()
+    if not base:
+        return own
+    return own - at.pose[body] @ (at.pose[base].inverse @ at.velocity[base])
+
+
+def _apart(group: Sequence[TouchingPair], bounds: dict[CollisionShape, ShapeBound], tree: Tree, h: Any) -> list[Any]:
+    """Of each pair: not positive where the balls around two shapes, each with its margin, are near each other."""
+    result = []
+    for pair in group:
+        a, b = both(pair)
+        between = bounds[a].X.r - bounds[b].X.r
+        reach = tree.lift(a.shape.reach + b.shape.reach) + h * REACH
+        most = reach + (bounds[a].margin + bounds[b].margin)
+        result.append(between.dot(between) - most * most)
+    return result
+
+
+class _Group:
+    """Pairs of the same two kinds."""
+
+    def __init__(
+        self, group: Sequence[TouchingPair], shapes: Sequence[CollisionShape], poses: Any, nearest: Nearest, first: int,
+        h: Any,
+    ) -> None:  # fmt: skip
+        self._poses, self._nearest, self._first, self._reach = poses, nearest, first, h * REACH
+        self._points, ends = group[0].count, [both(pair) for pair in group]
+        self._kinds = [shape.shape for shape in ends[0]]
+        self._indices = [np.array([float(shapes.index(pair[side])) for pair in ends]) for side in (0, 1)]
+        self._sizes = [np.array([_numbers(pair[side].shape) for pair in ends]) for side in (0, 1)]
+
+    def look(self, apart: Sequence[Any]) -> None:
+        """Look at all pairs whose balls are not apart."""
+        bunches = [apart[k : k + BUNCH] for k in range(0, len(apart), BUNCH)]
+        least = array([_least(bunch) for bunch in bunches])
+        each = array([*apart, *[1.0] * (BUNCH * len(bunches) - len(apart))])
+
+        def pair(k: Any) -> None:
+            _only(each[k] <= 0, lambda: self._look(k))
+
+        def bunch(k: Any) -> None:
+            _only(least[k] <= 0, lambda: _for(BUNCH, lambda j: pair(k * float(BUNCH) + j)))
+
+        _for(len(bunches), bunch)
+
+    def _look(self, k: Any) -> None:
+        """Contact points of a pair whose balls are near each other, if the shapes are."""
+        (a, margin), (b, other) = (self._shape(k, side) for side in (0, 1))
+        most = self._reach + (margin + other)
+        _only(may_be_within(a, b, most), lambda: self._keep(k, touches(a, b), most))
+
+    def _keep(self, k: Any, found: Sequence[Touch], most: Any) -> None:
+        """Those of its contact points that are no farther than `most` [m]."""
+        for j, touch in enumerate(found):
+            number = k * float(self._points) + float(self._first + j)
+            contact = NearContact(touch.gap, number, touch.normal, touch.point)
+            _only(touch.gap <= most, partial(self._nearest.add, contact))
+
+    def _shape(self, k: Any, side: int) -> tuple[Placed[Shape], Any]:
+        """A shape of pair k, and its margin."""
+        begin = lookup(self._indices[side], k) * float(POSE)
+        x = [self._poses[begin + float(j)] for j in range(POSE)]
+        columns = iter([lookup(self._sizes[side][:, j], k) for j in range(self._sizes[side].shape[1])])
+        X = Transform(Matrix(Vector(*x[:3]), Vector(*x[3:6]), Vector(*x[6:9])), Vector(*x[9:12]))
+        return Placed(self._kinds[side].lifted(lambda _: next(columns)), X), x[12]
+
+
+def _least(values: Sequence[Any]) -> Any:
+    least = values[0]
+    for x in values[1:]:
+        least = minimum(least, x)
+    return least
+
+
+def _for(n: int, body: Callable[[Any], None]) -> None:
+    """Turns that change nothing but arrays."""
+
+    def turn(k: Any, now: list[Any]) -> list[Any]:
+        body(k)
+        return now
+
+    count(n, turn, [])
+
+
+def _only(condition: Any, body: Callable[[], None]) -> None:
+    """What is done to arrays where the condition holds."""
+
+    def taken() -> list[Any]:
+        body()
+        return []
+
+    _ = taken() if condition is True else when(condition, taken, [])
