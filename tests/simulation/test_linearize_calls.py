@@ -5,19 +5,34 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.constraints import JointLimit
+from featherweight.contact import SpringDamper
+from featherweight.forces import ForceElement, Kinematics, Push
+from featherweight.simulation.actuators import EffortLimits
 from featherweight.simulation.linearized_step import Linearized
 
 
 def cart() -> fw.Model:
     builder = fw.Builder("cart")
-    builder.add_body("cart", joint=fw.joints.Prismatic("x"), inertia=fw.Inertia.point(2.0))
+    joint = fw.joints.Prismatic("x")
+    builder.add_body("cart", joint=joint, inertia=fw.Inertia.point(2.0), limits=fw.Limits(upper=0.31, effort=0.25))
+    builder.add_contact_point("wheel", parent="cart", position=[0.0, 0.0, -1e-3])
     return builder.build()
+
+
+@dataclass(frozen=True)
+class Pull(ForceElement):
+    def forces(self, at: Kinematics, memory: Sequence[Any]) -> Push:
+        return Push(joints={0: 0.5})
 
 
 def alike(a: Linearized, b: Linearized) -> bool:
@@ -35,11 +50,16 @@ def test_calls_in_any_order_are_those_of_a_fresh_model() -> None:
         ((batch, batch, x), {"dt": 0.25}),
         ((x, x, x), {"dt": 0.25, "f_ext": np.full((2, 6), 0.5)}),
         ((x, x, x), {"dt": 0.25, "limits": False}),
+        ((x, x, x), {"dt": 0.25, "limits": False, "integrator": "rk4"}),
+        ((x, x, x), {"dt": 0.25, "limits": False, "constraints": (JointLimit(),)}),
+        ((x, x, x), {"dt": 0.25, "limits": False, "forces": (Pull(),)}),
+        ((x, x, x), {"dt": 0.25, "limits": False, "actuators": EffortLimits()}),
+        ((x, x, x), {"dt": 0.25, "limits": False, "contact": SpringDamper()}),
         (([0.3], [0.3], [0.3]), {"dt": 1}),
     ]
     fresh = [fw.linearize(cart(), *args, **options) for args, options in calls]
     model = cart()
-    for k in np.random.default_rng(0).integers(len(calls), size=60):
+    for k in (k for pair in product(range(len(calls)), repeat=2) for k in pair):
         args, options = calls[k]
         found = fw.linearize(model, *args, **options)
         assert type(found) is Linearized
