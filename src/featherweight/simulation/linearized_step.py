@@ -69,7 +69,8 @@ class Linearization(Native):
     def _arguments(self) -> list[Argument]:
         """What a step depends on, in the order in which the code takes it."""
         own = {a.name: a for a in self.program.arguments}
-        return [*(a for name, a in own.items() if name not in OFTEN_GIVEN), *(own[name] for name in OFTEN_GIVEN)]
+        last = [own.pop(name) for name in OFTEN_GIVEN if name in own]
+        return [*own.values(), *last]
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
