@@ -48,7 +48,7 @@ class LU:
             for k in range(i):
                 x[i] = _less(x[i], self.rows[i][k], x[k])
         for i in reversed(range(n)):
-            for k in range(i + 1, n):
+            for k in reversed(range(i + 1, n)):  # what was found last is needed last: chains wait for it alone
                 x[i] = _less(x[i], self.rows[i][k], x[k])
             x[i] = _times(x[i], self.inverse[i])
         return x
@@ -61,7 +61,7 @@ class LU:
                 x[i] = _less(x[i], self.rows[k][i], x[k])
             x[i] = _times(x[i], self.inverse[i])
         for i in reversed(range(n)):
-            for k in range(i + 1, n):
+            for k in reversed(range(i + 1, n)):
                 x[i] = _less(x[i], self.rows[k][i], x[k])
         return x
 

@@ -66,7 +66,7 @@ class LTDL:
             mark()
             W.append({k: z * self.d_inverse[k] for k, z in row.items()})
         inverse: list[list[Any]] = [[0] * n for _ in range(n)]
-        limbs = self._limbs()
+        limbs = self.limbs
         for rows, columns in ((limbs[a], limbs[b]) for a in range(len(limbs)) for b in range(a + 1)):
             mark()
             for i, j in product(rows, columns):
@@ -88,7 +88,7 @@ class LTDL:
             W.append({k: -(z * self.d_inverse[k]) for k, z in row.items()})
         below: list[dict[int, Any]] = [{i: Z[i][k] for i in range(n) if k in Z[i]} for k in range(n)]  # Zᵀ
         entries = [{c: b for c, b in enumerate(row) if not is_zero(b)} for row in B]
-        limbs = self._limbs()
+        limbs = self.limbs
         Y: list[dict[int, Any]] = [{} for _ in range(n)]
         X: list[dict[int, Any]] = [{} for _ in range(n)]
         for columns in limbs:
@@ -100,7 +100,8 @@ class LTDL:
                 add_block(W, Y, rows, columns, X)
         return [[row.get(c, 0) for c in range(n)] for row in X]
 
-    def _limbs(self) -> list[list[int]]:
+    @property
+    def limbs(self) -> list[list[int]]:
         """Coordinates in runs of up to four, each the only child of the one before: a block of M⁻¹ with these rows and
         columns loads its operands once."""
         parents = [max(row, default=-1) for row in self.L]

@@ -58,6 +58,7 @@ class Native:
     name: str
     inputs: tuple[Input, ...]
     returned: Returned
+    named: type[tuple] | None = None  # the class of named tuples that it returns, where entry points make these
     _entries: tuple[Any, ...] = ()  # native entry points, for one state and for batches, once there was a call
     _alone = False  # they return what the function does
     _build: Callable[[Sequence[Any]], Any] = tuple  # else, what it is built by
@@ -104,10 +105,11 @@ class Native:
         results = kernel(*values)
         axes = results[0].ndim - len(kernel.outputs[0])
         if axes not in self._ranks and (axes == 0 or (axes == 1 and len(results[0]) > 1)):
-            entry = kernel.entry(batch=axes == 1)
+            entry = kernel.entry(batch=axes == 1, named=self.named)
             self._ranks |= {axes}
             self._build = self.returned.build
-            self._alone = self.returned.alone or (len(kernel.outputs) > 1 and self._build is tuple)
+            plain = self._build is tuple or self.named is not None
+            self._alone = self.returned.alone or (len(kernel.outputs) > 1 and plain)
             if entry is not None:
                 self._entries = (*self._entries, entry) if axes else (entry, *self._entries)
         return self.returned.build(results)

@@ -255,12 +255,13 @@ class ImplicitStep:
         r = self.balance(tangents, dq)
         (coasting,) = self.at.pushed(["coasting"], dict(tangents))
         if not self.m:
-            return multiplied(self.inverse_rows, r, self.mark, coasting)
+            return multiplied(self.inverse_rows, r, self.mark, coasting, self.factors.limbs)
         per_h = [{j: x * self.per_h for j, x in enumerate(row) if not is_zero(x)} for row in self.K]
         r = multiplied(per_h, coasting, self.mark, r)
         w, l = self.at.pushed(["errors", self.side], dict(tangents))
         inner = [*r, *w, *l]
-        return multiplied([{k: x for k, x in row.items() if inner[k]} for row in self._gains()], inner, self.mark)
+        gains = [{k: x for k, x in row.items() if inner[k]} for row in self._gains()]
+        return multiplied(gains, inner, self.mark, limbs=self.factors.limbs)
 
     def _gains(self) -> SparseRows:
         """What δv⁺ is of r, w_x and l_x: h K⁻¹ - h P Zᵀ, -P and -X, with X = Z S⁻¹ and P = X l_w."""
@@ -277,7 +278,7 @@ class ImplicitStep:
             P.append(own)
         self.mark()
         columns = [{j: z * self.h for j, z in enumerate(column) if not is_zero(z)} for column in self.Z]
-        C = multiplied(P, columns, self.mark, self.inverse_rows)
+        C = multiplied(P, columns, self.mark, self.inverse_rows, self.factors.limbs)
         each = zip(C, P, X, strict=True)
         return [c | {n + k: y for k, y in p.items()} | {n + m + k: y for k, y in enumerate(x)} for c, p, x in each]
 
@@ -306,7 +307,7 @@ class ImplicitStep:
         }
         (end,) = self.at.pushed(["end"], local)
         rows = [*velocities(model, self.after[0], end[:nq]), *end[nq:]]
-        return multiplied(rows, [*delta, *moved], self.mark)
+        return multiplied(rows, [*delta, *moved], self.mark, limbs=self.factors.limbs)
 
     def further_tangents(self, along: Mapping[str, Sequence[Tangents]]) -> tuple[SparseRows, SparseRows, SparseRows]:
         """Tangents of a controller's state, of what force elements remember, and of the impulses, after the step."""

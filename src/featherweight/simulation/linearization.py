@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from operator import is_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
 from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.evaluate import parameter_values
+from featherweight.dynamics.fast_path import NO_FAST_PATH
 from featherweight.dynamics.regularity import need_regular
 from featherweight.forces import ForceElement
 from featherweight.integrators import Integrator
@@ -22,7 +24,7 @@ from featherweight.model import Model
 from featherweight.model.cache import Kernels
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.control import Compiled
-from featherweight.simulation.linearized_step import Linearization, Linearized
+from featherweight.simulation.linearized_step import OFTEN_GIVEN, Linearization, Linearized
 from featherweight.simulation.problem import seconds, step_options
 from featherweight.simulation.step_equations import SMOOTHING
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 MOST_RECENT = 16  # calls whose options are remembered with a model
-_linearized: Any = tuple.__new__
 
 
 def linearize(
@@ -80,19 +81,25 @@ def linearize(
     array([[1. , 0.5],
            [0. , 1. ]])
     """
-    step_arguments = (control, contact, integrator, actuators, limits, forces, constraints)
+    if f_ext is state is parameters is smoothing is None and whole is False and type(dt) is float:
+        try:
+            last: Found = model.cache.facts["linearize"]
+            a, b, c, d, e, f, g = last.kept
+            same = contact is a and control is b and integrator is c and actuators is d and limits is e
+            if same and forces is f and constraints is g:  # as in the call before: straight to native code
+                for entry in last.entries:
+                    result = entry(q, v, last.no_force if tau is None else tau, last.steps[dt])
+                    if result is not None:
+                        return result
+        except NO_FAST_PATH:
+            pass
     flags = f_ext is not None, smoothing is not None, whole
-    found = checked_model(model).cache.facts.get("linearize")  # of the call before
-    if found is None or found.flags != flags or not all(map(is_, found.kept, step_arguments)):
-        found = _found(model, flags, step_arguments)
+    step_arguments = (contact, control, integrator, actuators, limits, forces, constraints)
+    found = _found(checked_model(model), flags, step_arguments)
     arguments = found.arguments(q, v, tau, dt, f_ext, state, parameters)
     if smoothing is not None:
         arguments[found.places[SMOOTHING]] = width(smoothing)
-    for entry in () if whole else found.code.entries:
-        result = entry(*arguments)
-        if result is not None:
-            return _linearized(Linearized, result)
-    return found.code(*arguments)
+    return found.called(arguments)
 
 
 def width(smoothing: Any) -> np.ndarray | None:
@@ -105,15 +112,32 @@ def width(smoothing: Any) -> np.ndarray | None:
     return np.array(float(smoothing))
 
 
-class Found(NamedTuple):
+@dataclass(slots=True)
+class Found:
     """Compiled code for what moves a robot, and the numbers that it takes from there."""
 
     code: Linearization
     defaults: list[Any]  # of all its arguments
-    places: dict[str, int]  # of its arguments
-    steps: dict[float, np.ndarray]  # lengths of steps that were asked for, as arrays
     flags: tuple[bool, bool, bool]  # wrenches are given, laws are softened, the state is whole
     kept: tuple[Any, ...]  # what it was found for
+    places: dict[str, int] = field(init=False)  # of its arguments
+    steps: dict[float, np.ndarray] = field(default_factory=dict)  # lengths of steps that were asked for, as arrays
+    entries: tuple[Any, ...] = ()  # native entry points, with all defaults but of (q, v, tau, dt)
+
+    def __post_init__(self) -> None:
+        self.places = {x.name: k for k, x in enumerate(self.code.inputs)}
+
+    @property
+    def no_force(self) -> np.ndarray:
+        return self.defaults[self.places["tau"]]
+
+    def called(self, arguments: list[Any]) -> Linearized:
+        """The results for these arguments."""
+        result = self.code(*arguments)
+        if len(self.entries) < len(self.code.entries) and not any(self.flags):
+            others = self.defaults[: -len(OFTEN_GIVEN)]
+            self.entries = tuple(partial(entry, *others) for entry in self.code.entries)
+        return result
 
     def arguments(self, q: Any, v: Any, tau: Any, dt: Any, f_ext: Any, state: Any, parameters: Any) -> list[Any]:
         """The arguments of the code, in order."""
@@ -121,7 +145,7 @@ class Found(NamedTuple):
             dt = seconds("dt", "time step", dt)
             self.steps[dt] = np.array(dt)
         values, places = self.defaults.copy(), self.places
-        values[0], values[1], values[places["dt"]] = q, v, self.steps[float(dt)]
+        values[places["q"]], values[places["v"]], values[places["dt"]] = q, v, self.steps[float(dt)]
         if tau is not None:
             values[places["tau"]] = tau
         if f_ext is None and state is None and not parameters:
@@ -145,13 +169,13 @@ def _found(model: Model, flags: tuple[bool, bool, bool], step_arguments: tuple[A
         return recent[key]
     if not isinstance(flags[2], bool):
         raise TypeError(f"whole: expected True or False, got {flags[2]!r}")
-    control = step_arguments[0]
+    contact, control, *others = step_arguments
     if control is not None and not isinstance(control, Compiled):
         raise TypeError(
             "control: expected a controller made by featherweight.compiled, which can be differentiated, got "
             f"{type(control).__name__}"
         )
-    options = step_options(model, True, flags[0], *step_arguments)
+    options = step_options(model, True, flags[0], control, contact, *others)
     need_regular("linearize", model)
     known = options.identity
     if not known.settled or (known.foreign and interpreting()):  # it may be traced later, when it has changed
@@ -162,9 +186,7 @@ def _found(model: Model, flags: tuple[bool, bool, bool], step_arguments: tuple[A
             kernels = control.loops.setdefault(model, Kernels())
         tables = tuple(table.tobytes() for table in options.tables)
         code = kernels.once(("linearize", known, tables, flags), lambda: Linearization(model, options, *flags[1:]))
-    defaults = code.defaults(options)
-    places = {name: k for k, name in enumerate(defaults)}
-    found = Found(code, list(defaults.values()), places, {}, flags, step_arguments)
+    found = Found(code, list(code.defaults(options).values()), flags, step_arguments)
     if known.settled and not known.foreign and control is None and not any(isinstance(x, list) for x in step_arguments):
         recent[key] = model.cache.facts["linearize"] = found  # what is in a list may change
         while len(recent) > MOST_RECENT:

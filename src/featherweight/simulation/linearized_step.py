@@ -19,6 +19,7 @@ from featherweight.simulation.implicit import ImplicitStep
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.step_program import StepProgram
 
+OFTEN_GIVEN = ("q", "v", "tau", "dt")  # the last arguments of the code; others mostly have their defaults
 STATE = ("x", "step", "memory", "integrator", "felt", "held")  # what a step begins with beside q and v
 UNSOLVED = (
     "the step cannot be made from there: the equations of its impulses or of its integrator were not solved, or its "
@@ -62,11 +63,19 @@ class Linearization(Native):
         size = 2 * n + sum(self._more.values())
         shapes = ((model.nq,), (n,), (size, size), (size, n), *further)
         self.returned = Returned(shapes, self._whole if whole else Linearized._make)
+        self.named = None if whole else Linearized
+
+    @cached_property
+    def _arguments(self) -> list[Argument]:
+        """What a step depends on, in the order in which the code takes it."""
+        own = {a.name: a for a in self.program.arguments}
+        last = [own.pop(name) for name in OFTEN_GIVEN if name in own]
+        return [*own.values(), *last]
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
         n, found = self.model.nv, []
-        for a in self.program.arguments:
+        for a in self._arguments:
             shape = (self.model.nb + 1, 6) if a.name == "f_ext" else a.shape
             is_q = a.name == "q"
             found.append(Input(a.name, shape, (n,) if is_q else shape, self.model if is_q else None))
@@ -78,7 +87,7 @@ class Linearization(Native):
         tables = [table.tobytes().hex() for table in self.options.tables]
         flags = [self.program.smooth, self.whole]
         whole = identity("linearize", known.text, tables, flags, self.model, self.options.touching(self.model))
-        each = zip(self.program.arguments, self.inputs, strict=True)
+        each = zip(self._arguments, self.inputs, strict=True)
         arguments = [Argument(a.name, x.shape, a.symbols, a.parts) for a, x in each]
         fingerprint = None if known.foreign else whole.everywhere
         return Kernel(self.name, arguments, self.returned.shapes, self._scalars, self._explain, fingerprint=fingerprint)

@@ -40,7 +40,6 @@ def emit_steps(
     chunks = {k: step for k, step in enumerate(plan.steps) if isinstance(step, Chunk)}
     nothing = Leaving([], {}, frozenset())
     leaving = {k: straight.leaving(chunk) if straight else nothing for k, chunk in chunks.items()}
-    pointers = "" if straight is None else straight.pointers
     first: dict[tuple, int] = {}  # step of each function
     like = list(range(len(plan.steps)))
     for k, chunk in chunks.items():
@@ -58,6 +57,7 @@ def emit_steps(
         if isinstance(step, Turn):
             calls += emit_turn(step, lanes)
             continue
+        pointers = leaving[k].pointers
         own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
         own += [plan.base[source] + first for source, first in step.targets]
         functions = bound if any(operation[0] == "lookup" for operation in step.code) else free
@@ -85,7 +85,8 @@ def emit_steps(
         if isinstance(step, Turn) and step.kind == "begin" and step.repeat.at_most > 1
     ]
     body = "\n  ".join([*counters, *_spread(calls, fetches)])
-    arguments = f"ptr %ws{pointers if fetches is None else fetches.pointers}"
+    rows = fetches or straight
+    arguments = f"ptr %ws{'' if rows is None else rows.pointers}"
     run = f"define internal void @step({arguments}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
     return free, "".join((*_tables(plan, lanes, places), *bound, run))
 

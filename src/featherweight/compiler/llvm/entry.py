@@ -21,7 +21,7 @@ from featherweight.compiler.llvm.results import DATA, DIMENSIONS, DTYPE, FLAGS, 
 # words of the context
 NAMES = (
     *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
-    *("many", "callobject", "integer", "off", "kept", "places", "run", "few"),
+    *("many", "callobject", "integer", "off", "kept", "places", "run", "few", "named", "newnamed"),
 )
 
 
@@ -143,11 +143,20 @@ def _fill_call(rows: str, strides: list[str], outputs: Shapes) -> list[str]:
 
 
 def give(n: int) -> list[str]:
-    """Return the one result, or a tuple of them."""
+    """Return the one result, or a tuple of them: a plain one, or of the named kind that the context has."""
     if n == 1:
         return ["ret ptr %o0"]
     return [
-        f"%tuple = call ptr %newtuple(i64 {n})",
+        "%isplain = icmp eq ptr %named, null",
+        "br i1 %isplain, label %plain, label %ofkind",
+        "plain:",
+        f"%plaintuple = call ptr %newtuple(i64 {n})",
+        "br label %made",
+        "ofkind:",
+        f"%namedtuple = call ptr %newnamed(ptr %named, i64 {n})",
+        "br label %made",
+        "made:",
+        "%tuple = phi ptr [%plaintuple, %plain], [%namedtuple, %ofkind]",
         "%notuple = icmp eq ptr %tuple, null",
         f"br i1 %notuple, label %fail{n}, label %fill",
         "fill:",

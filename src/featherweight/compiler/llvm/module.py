@@ -84,8 +84,8 @@ def emit_module(
 
 def _early(plan: Plan, results: list[int], lanes: LaneTypes) -> Fetches | None:
     """Lines of the rows of long results, by their lengths, that are fetched while a pack is computed: all where there
-    is time for it. Where there is no room for them in the first cache, every other one; the second cache takes lines in
-    pairs. Where there is less to compute, the beginning of the longest."""
+    is time for it, into the second cache where there is no room for them in the first. Where there is less to compute,
+    the beginning of the longest."""
     longest = max(range(len(results)), key=lambda j: results[j])
     sizes = {j: 8 * n for j, n in enumerate(results) if 8 * n > (LONG - 1) * LINE}
     if not sizes:
@@ -95,6 +95,5 @@ def _early(plan: Plan, results: list[int], lanes: LaneTypes) -> Fetches | None:
             return Fetches("fetch", [(longest, offset) for offset in range(0, FIRST * LINE, LINE)])
         sizes = {longest: sizes[longest]}
     far = plan.size * lanes.bytes + lanes.width * sum(sizes.values()) > NEAR
-    step = 2 * LINE if far else LINE
-    lines = [(j, offset) for j, size in sizes.items() for offset in range(0, size, step)]
+    lines = [(j, offset) for j, size in sizes.items() for offset in range(0, size, LINE)]
     return Fetches("fetch_far" if far else "fetch", lines)

@@ -31,6 +31,11 @@ class Leaving:
         return results, tuple((k, tuple(places)) for k, places in self.leaves.items()), self.unread
 
     @property
+    def pointers(self) -> str:
+        """Arguments of the chunk's function: the row of each result that it stores in."""
+        return "".join(f", ptr %result{j}" for j in sorted({result for result, _ in self.rows}))
+
+    @property
     def places(self) -> list[int]:
         """Of each row, where its first entry stands in the result [bytes]."""
         return [8 * begin for _, begin in self.rows]
@@ -47,7 +52,7 @@ class Straight:
 
     @property
     def pointers(self) -> str:
-        """Arguments of functions: the row of each result."""
+        """Arguments of @step: the row of each result."""
         return "".join(f", ptr %result{j}" for j in self.first)
 
     def leaving(self, chunk: Chunk) -> Leaving:

@@ -47,11 +47,13 @@ def _copies(name: str, copies: list[tuple[int, int]], lanes: LaneTypes) -> list[
     """Slots moved to other slots; many of them by a table, in a loop."""
     if len(copies) > FEW:
         return [f"call void @move_slots(ptr %ws, ptr @{name}, i64 {len(copies)})"]
+    # one number at a time: it was stored just before, alone, and a load of two would wait until both are in the cache
+    load = "load volatile" if lanes.width == 1 else "load"
     lines = []
     for n, (source, target) in enumerate(copies):
         lines += [
             f"%{name}.{n}s = getelementptr {lanes.real}, ptr %ws, i64 {source}",
-            f"%{name}.{n} = load {lanes.real}, ptr %{name}.{n}s, align {lanes.bytes}",
+            f"%{name}.{n} = {load} {lanes.real}, ptr %{name}.{n}s, align {lanes.bytes}",
             f"%{name}.{n}t = getelementptr {lanes.real}, ptr %ws, i64 {target}",
             f"store {lanes.real} %{name}.{n}, ptr %{name}.{n}t, align {lanes.bytes}",
         ]

@@ -46,11 +46,13 @@ def make_entry(
     many: Callable[[int], bool | None] | None = None,
     few: int = 0,
     places: ctypes.Array[ctypes.c_int64] | None = None,
+    named: type[tuple] | None = None,
 ) -> Any:
     """A builtin function at this address; None, and a warning, where the layout of objects is not the one we know.
 
     `run` is the address of a kernel's `@rows`, `many` is for batches of more than `few` rows, which are worth threads,
-    `places` (call and workspace) for the step of a loop.
+    `places` (call and workspace) for the step of a loop. `named` is the class of named tuples that results are returned
+    in; None: a plain tuple.
     """
     table = _numpy_api()
     if table is None:
@@ -79,9 +81,11 @@ def make_entry(
         "places": 0 if places is None else ctypes.addressof(places),
         "run": run,
         "few": few,
+        "named": 0 if named is None else id(named),
+        "newnamed": function(api.PyType_GenericAlloc),  # what tuple.__new__ of a subclass calls
     }
     context = _context([addresses[n] for n in NAMES], address, name)
-    context.owner = (workspace, library, many, kept, places)
+    context.owner = (workspace, library, many, kept, places, named)
     return _new_function()(context[len(NAMES) :].ctypes.data, context, None)
 
 

@@ -190,9 +190,9 @@ class Kernel:
     def _load(self, width: int) -> Code:
         return Code(self, width)
 
-    def entry(self, *, batch: bool) -> Any:
+    def entry(self, *, batch: bool, named: type[tuple] | None = None) -> Any:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
-        where there is no such path."""
+        where there is no such path. Several results come in a tuple, or in one of this class."""
         with compiling:
             from featherweight.compiler.runtime.fastcall import make_entry
 
@@ -208,6 +208,7 @@ class Kernel:
                     run=code.library["rows"],
                     many=code.run_many if batch else None,
                     few=code.few,
+                    named=named,
                 )
             return code.entry
 
