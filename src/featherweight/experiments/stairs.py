@@ -23,7 +23,7 @@ from featherweight.simulation.contacts import Contact
 from featherweight.viewer import export
 
 EVERY, LOOK, SPEED, SHOWN = 10, 20, 0.5, 3.0  # steps between pictures and between looks; of real time; [s]
-CAMERA = Camera(np.array([4.0, -4.6, 3.0]), np.array([0.95, 0.0, 1.0]), 4.4)
+CAMERA = Camera(np.array([4.2, -5.4, 3.2]), np.array([1.05, -0.1, 1.1]), 5.0)
 
 
 @dataclass(frozen=True, eq=False)
