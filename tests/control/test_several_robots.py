@@ -41,11 +41,11 @@ def test_mistakes_are_told() -> None:
         fw.control.parts(WORLD, {"arn_": (ARM, HOLD)})
     with pytest.raises(TypeError, match="expected a robot and its compiled controller"):
         fw.control.parts(WORLD, {"arm_": HOLD})  # type: ignore[dict-item]
+    seldom = fw.compiled(drive, state=[0.0], parameters=[1.0], every=2)
+    seeing = fw.compiled(lambda t, q, v, x, p, seen: (q * seen.dt, x), sees=("dt",))
     with pytest.raises(ValueError, match="asked equally often"):
-        seldom = fw.compiled(drive, state=[0.0], parameters=[1.0], every=2)
         fw.control.parts(WORLD, {"arm_": (ARM, HOLD), "cart_": (CART, seldom)})
     with pytest.raises(ValueError, match="sees dt"):
-        seeing = fw.compiled(lambda t, q, v, x, p, seen: (q * seen.dt, x), sees=("dt",))
         fw.control.parts(WORLD, {"arm_": (ARM, seeing)})
     with pytest.raises(TypeError, match="prefix"):
         fw.control.parts(WORLD, {})
