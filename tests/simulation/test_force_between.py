@@ -37,3 +37,13 @@ def test_forces_are_those_of_the_contacts_with_their_sign(slots: int) -> None:
         run.force_between("high", "table")
     with pytest.raises(KeyError, match="did you mean 'table'"):
         run.force_between("high", "tabel")
+
+
+def test_things_that_pass_through_each_other_are_told() -> None:
+    model = stack()
+    q = model.neutral()
+    q[2], q[9] = 0.3, 0.6
+    means = {"steps": 1, "dt": 1e-3}
+    with pytest.warns(UserWarning, match="what stands in the world, low and high pass through each other"):
+        fw.rollout(model, q, np.zeros(model.nv), contact=fw.contact.Impulse(), **means)
+    fw.rollout(model, q, np.zeros(model.nv), contact=fw.contact.Impulse(pairs="ground"), **means)
