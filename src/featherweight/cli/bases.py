@@ -25,7 +25,7 @@ def usual_base(model: Model) -> str:
 
 
 def _legs(model: Model) -> int:
-    """Limbs with a joint, or with something that touches the ground, well below the base, at the neutral configuration."""
+    """Limbs with a joint, or with something that touches the ground, well below the base at the neutral position."""
     with fw.interpret():  # once, and for that nothing is compiled
         poses = fw.forward_kinematics(model, model.neutral())
     heights = np.asarray(poses.position)[:, 2]

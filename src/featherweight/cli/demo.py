@@ -37,7 +37,7 @@ SWUNG = (
 )
 
 
-HELD = "Bodies touch each other: nothing but friction holds the box. Each line is a law of contact beside what was measured."
+HELD = "Bodies touch each other: nothing but friction holds the box. Each line is a law, beside what was measured."
 
 
 def demo(

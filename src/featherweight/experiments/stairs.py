@@ -30,8 +30,8 @@ CAMERA = Camera(np.array([4.2, -5.4, 3.2]), np.array([1.05, -0.1, 1.1]), 5.0)
 class Stairs:
     """How deep shapes were in each other, and contact points in the ground, at most [m]; pairs of the person's own
     parts that pressed on each other; the largest rise of energy in a step, energy at the beginning and kinetic energy
-    at the end [J]; what carries the person at the end over the weight; in how many steps contact was not solved to its tolerance, the largest residual [m/s],
-    and contacts that found no slot."""
+    at the end [J]; what carries the person at the end over the weight; in how many steps contact was not solved to its
+    tolerance, the largest residual [m/s], and contacts that found no slot."""
 
     run: Trajectory
     deepest: float

@@ -108,7 +108,7 @@ def _run(out: Path, tell: Tell, short: bool) -> Outcome:
     export(shown, out / "two-robots-3d.html")
     note = (
         f"The crate weighs {CRATE_MASS:g} kg; μ is {MU:g}. Neither robot knows of the other or of the crate: each "
-        "keeps its place and speed, and what it meets is a disturbance. Its controller gives way as far as gains let it."
+        "keeps its place and speed, and what it meets is a disturbance, to which it gives way as its gains let it."
     )
     return Outcome(
         result.claims,
