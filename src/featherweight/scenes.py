@@ -22,7 +22,7 @@ from featherweight.control.checks import checked_base
 from featherweight.control.crouch import crouched_legs
 from featherweight.control.limbs import four_legs
 from featherweight.dynamics import forward_kinematics, frame_pose
-from featherweight.dynamics.contact_places import contact_places
+from featherweight.dynamics.contact_places import ground_bodies, ground_heights
 from featherweight.errors import no_such
 from featherweight.model import Model, Placement
 from featherweight.simulation import Compiled
@@ -58,7 +58,8 @@ def crouched(
     Legs have three joints: ab/adduction, which stays at 0, hip and knee, hinges across the body.
 
     Args:
-        model: the Mini Cheetah, or a robot of a file, loaded with base="free" and contact points at its feet.
+        model: the Mini Cheetah, or a robot of a file, loaded with base="free", with contact points or shapes at its
+            feet that touch the ground.
         height: of the hips above the feet [m]; None: 0.7 of the legs' length, or up to 0.85 of it where a knee's motor
             could not hold the robot's weight.
         feet: names of contact points or links; None: of each leg the point furthest from its knee.
@@ -68,8 +69,8 @@ def crouched(
     limbs = four_legs("crouched", checked_base("crouched", model), feet)
     q, above = crouched_legs("crouched", model, limbs, height, knees)
     ends = {model.frame(limb.frame).body for limb in limbs}
-    places = contact_places(model, forward_kinematics(model, q))
-    soles = [z - p.radius for z, p in zip(places[:, 2], model.contact_points, strict=True) if p.body in ends]
+    heights = ground_heights(model, forward_kinematics(model, q))
+    soles = [z for z, body in zip(heights, ground_bodies(model), strict=True) if body in ends]
     q[2] = above + (min(frame_pose(model, q, limb.frame).position[2] for limb in limbs) - min(soles))
     return q
 
@@ -172,8 +173,10 @@ def named(name: str, **options: Any) -> Scene:
 
 
 def lowest(model: Model, q: Any) -> np.ndarray:
-    """Height [m] of the lowest part of the contact points, shape (…)."""
-    if not model.contact_points:
-        raise ValueError(f"model: {model.name!r} has no contact points; add some with Builder.add_contact_point")
-    radii = np.array([point.radius for point in model.contact_points])
-    return (contact_places(model, forward_kinematics(model, q))[..., 2] - radii).min(axis=-1)
+    """Height [m] of the lowest part of what touches the ground, contact points and shapes, shape (…)."""
+    if not ground_bodies(model):
+        raise ValueError(
+            f"model: {model.name!r} has no contact points, nor shapes that touch the ground; add some with "
+            "Builder.add_contact_point or Builder.add_geometry"
+        )
+    return ground_heights(model, forward_kinematics(model, q)).min(axis=-1)

@@ -173,7 +173,7 @@ def test_boxes_apart_have_the_bits_of_one_alone() -> None:
     one, three = boxes(1), boxes(3)
     q = np.array([one.random(rng) for _ in range(3)])
     q[:, 2], v = 0.3, rng.normal(size=(3, 6))
-    means: dict[str, Any] = {"steps": 400, "dt": 1e-3, "contact": Impulse(restitution=0.3)}
+    means: dict[str, Any] = {"steps": 400, "dt": 1e-3, "contact": Impulse(restitution=0.3, pairs="ground")}
     together = fw.rollout(three, q.ravel(), v.ravel(), **means)
     for k in range(3):
         alone = fw.rollout(one, q[k], v[k], **means)

@@ -71,7 +71,7 @@ def test_the_demo_compares_and_writes_its_pages(tmp_path: Path) -> None:
     for text in ("Mini Cheetah", "impulses, 1 ms", "springs, 0.25 ms", "variational", "Open "):
         assert text in result.stdout
     written = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert {"mini_cheetah.html", "mini_cheetah-3d.html", "chain.html", "chain-3d.html"} <= written
+    assert {"mini_cheetah.html", "mini_cheetah-3d.html", "gripper.html", "chain.html", "chain-3d.html"} <= written
 
 
 def test_the_example_of_a_robot_built_by_hand_runs() -> None:

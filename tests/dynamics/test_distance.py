@@ -103,3 +103,10 @@ def test_boxes_that_are_apart_are_as_far_as_their_corners():
 def test_names_that_are_not_there():
     with pytest.raises(KeyError, match="no shape named 'bal'; did you mean 'ball'"):
         fw.distance(MODEL, MODEL.neutral(), "bal", "pill")
+
+
+def test_a_shape_is_not_held_against_itself() -> None:
+    ball = fw.Builder("ball").add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    model = ball.add_geometry("ball", fw.shapes.Sphere(0.1)).build()
+    with pytest.raises(ValueError, match="expected two shapes, got 'ball' twice"):
+        fw.distance(model, model.neutral(), "ball", "ball")

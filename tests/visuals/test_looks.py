@@ -254,3 +254,12 @@ def test_a_body_that_carries_others_is_a_box_with_its_moments() -> None:
         builder.add_body(f"leg{k}", parent="hub", joint=fw.joints.Revolute("y"), placement=at, inertia=inertia)
     (hub,) = (shape for shape in shapes_of(builder.build()) if shape.body == 1)
     np.testing.assert_allclose(np.abs(hub.mesh.vertices - com), np.tile(np.array(size) / 2, (8, 1)), atol=1e-9)
+
+
+def test_a_robot_without_shapes_is_seen_beside_a_thing_that_has_some() -> None:
+    ball = fw.Builder("ball").add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    ball.add_geometry("ball", fw.shapes.Sphere(0.1), role="both")
+    robot = fw.robots.mini_cheetah()
+    world = fw.Builder("world").add_model(robot).add_model(ball.build(), "a_").build()
+    drawn = {shape.body for shape in shapes_of(world)}
+    assert drawn == {shape.body for shape in shapes_of(robot)} | {world.nb}

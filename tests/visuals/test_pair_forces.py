@@ -55,3 +55,19 @@ def test_arrows_of_pairs_that_share_slots() -> None:
         contacts = [c for c in run.contacts(int(k)) if np.any(c.force)]
         np.testing.assert_allclose(motion.points[frame][acts], [c.point for c in contacts], atol=1e-12)
         np.testing.assert_array_equal(motion.force[frame][acts], [c.force for c in contacts])
+
+
+def test_arrows_are_forces_on_what_moves() -> None:
+    """Of a pair whose first shape stands in the world, the arrow is the force on the second: upward on a ball."""
+    builder = fw.Builder("table").add_geometry("world", fw.shapes.Box((1.0, 1.0, 0.2)), name="table")
+    builder.add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    model = builder.add_geometry("ball", fw.shapes.Sphere(0.1)).build()
+    q = model.neutral()
+    q[2] = 0.2
+    for slots in (0, 1):
+        contact = fw.contact.Impulse(pairs=[("table", "ball")], slots=slots)
+        run = fw.rollout(model, q, np.zeros(6), steps=40, dt=1e-3, contact=contact)
+        assert run.contacts(30)[0].a == "table"
+        force = motion_of(run, rate=50.0).force[1]
+        assert np.isclose(force[..., 2].max(), 9.81)
+        assert force[..., 2].min() >= 0

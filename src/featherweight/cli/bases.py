@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import featherweight as fw
-from featherweight.dynamics.contact_places import contact_places
+from featherweight.dynamics.contact_places import ground_bodies, ground_heights
 from featherweight.model import Model
 
 BELOW = 0.05  # of the robot's height: how far below the origin of its base a leg reaches
@@ -25,11 +25,11 @@ def usual_base(model: Model) -> str:
 
 
 def _legs(model: Model) -> int:
-    """Limbs with a joint or a contact point that lies well below the base, at the neutral configuration."""
+    """Limbs with a joint, or with something that touches the ground, well below the base at the neutral position."""
     with fw.interpret():  # once, and for that nothing is compiled
         poses = fw.forward_kinematics(model, model.neutral())
     heights = np.asarray(poses.position)[:, 2]
-    points = np.asarray(contact_places(model, poses))[:, 2] if model.contact_points else np.zeros(0)
+    bodies, points = ground_bodies(model), ground_heights(model, poses)
     everything = np.concatenate([heights, points])
     low = -BELOW * max(float(np.ptp(everything)), 1e-9)
     found = 0
@@ -37,7 +37,7 @@ def _legs(model: Model) -> int:
         own = set(model.subtree(limb))
         lowest = min(
             [float(heights[body]) for body in own]
-            + [float(z) for z, point in zip(points, model.contact_points, strict=True) if point.body in own]
+            + [float(z) for z, body in zip(points, bodies, strict=True) if body in own]
         )
         found += lowest < low
     return found

@@ -118,13 +118,14 @@ def _contact(name: str, friction: float, robot: Model) -> ContactModel | None:
     touching: ContactModel = fw.contact.Impulse(friction=friction, tolerance=TOLERANCE)
     if name == "spring":
         touching = fw.contact.SpringDamper(friction=friction)
-    if name == "auto" and not robot.contact_points and robot.joints and robot.joints[0].kind.nv == 6:
+    touches = bool(robot.contact_points or robot.ground_shapes)
+    if name == "auto" and not touches and robot.joints and robot.joints[0].kind.nv == 6:
         err.print(
             f"[yellow]{escape(robot.name)} has no contact points: nothing holds it. Name the links that touch the "
             "ground: --feet LINK,LINK,…; or fix it: --base fixed[/]",
             soft_wrap=True,
         )
-    return None if name == "none" or (name == "auto" and not robot.contact_points) else touching
+    return None if name == "none" or (name == "auto" and not touches) else touching
 
 
 def _step(given: float | None, touching: ContactModel | None, robot: Model, q: np.ndarray) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 import featherweight as fw
 from featherweight.contact import Plane, Surface
-from featherweight.dynamics.contact_places import contact_places
+from featherweight.dynamics.contact_places import ground_bodies, ground_heights
 from featherweight.model import Model
 
 POSTURES: dict[str, dict[str, float]] = {  # joints that are not zero, by the name of the model
@@ -31,7 +31,7 @@ def start(
     Args:
         model: the robot; built-in ones have a posture.
         settings: "JOINT=VALUE" for joints with one coordinate; also of the base, "JOINT.x=VALUE".
-        height: of the lowest contact point above the ground's plane [m], for a robot that floats.
+        height: of the lowest contact point or shape above the ground's plane [m], for a robot that floats.
         ground: the surfaces.
         crouching: a quadruped without a posture of its own begins on bent legs, if no joints are set.
     """
@@ -83,11 +83,10 @@ def _stand(model: Model, q: np.ndarray, height: float, ground: Sequence[Surface]
     """Move a floating base up or down, until the lowest point is where it should be."""
     base = model.joints[0] if model.joints else None
     planes = [surface for surface in ground if isinstance(surface, Plane)]
-    if base is None or base.kind.orientation is None or base.kind.nq != 7 or not planes or not model.contact_points:
+    if base is None or base.kind.orientation is None or base.kind.nq != 7 or not planes or not ground_bodies(model):
         return
     normal, point = np.array(planes[0].normal), np.array(planes[0].point)
     if normal[2] <= 0:
         return
-    places = contact_places(model, fw.forward_kinematics(model, q))
-    heights = (places - point) @ normal - [p.radius for p in model.contact_points]
+    heights = ground_heights(model, fw.forward_kinematics(model, q), normal, point)
     q[base.q.start + 2] += (height - float(heights.min())) / normal[2]

@@ -12,6 +12,7 @@ from featherweight.control.layout import RowLayout, shaped
 from featherweight.control.names import named
 from featherweight.control.operational_space import operational_space
 from featherweight.control.push import pushed
+from featherweight.control.several import parts
 from featherweight.control.stances import stances
 from featherweight.control.trot import stand, trot
 
@@ -26,6 +27,7 @@ __all__ = [
     "joint_pd",
     "named",
     "operational_space",
+    "parts",
     "pushed",
     "shaped",
     "stances",

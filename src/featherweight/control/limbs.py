@@ -8,6 +8,7 @@ import numpy as np
 
 from featherweight.control.whole_body import BASE, Limb
 from featherweight.dynamics import mass_matrix
+from featherweight.dynamics.contact_places import ground_bodies
 from featherweight.model import Model
 
 QUADRUPED_JOINTS = 3  # of a leg
@@ -25,21 +26,33 @@ def path_dofs(model: Model, body: int) -> tuple[int, ...]:
 
 def feet_of(what: str, model: Model, feet: Sequence[str] | None, joints: int) -> tuple[str, ...]:
     """Frames of the feet at the ends of legs of so many joints: those given, contact points or links, or of each last
-    body the contact point that reaches furthest from its joint."""
+    body the contact point that reaches furthest from its joint; without points, the furthest link beyond the joint
+    whose shape touches the ground."""
     if feet is not None:
         return tuple(_foot_named(what, model, name) for name in feet)
     ends = [body for body in range(1, len(model.parent)) if len(path_dofs(model, body)) == joints]
     found = []
     for body in ends:
+        if model.children(body):
+            continue
         own = [point for point in model.contact_points if point.body == body]
-        if own and not model.children(body):
+        links = [shape.link for shape in model.ground_shapes if shape.body == body]
+        links = [link for link in links if _beyond_joint(model, link) > 0]
+        if own:
             furthest = max(own, key=lambda point: float(np.linalg.norm(point.position)) + point.radius)
             found.append(model.contact_frame(furthest.name))
+        elif links:
+            found.append(max(links, key=lambda link: _beyond_joint(model, link)))
     return tuple(found)
 
 
+def _beyond_joint(model: Model, link: str) -> float:
+    """How far a link's origin is from the joint of its body [m]."""
+    return float(np.linalg.norm(np.array(model.frame(link).X.r, dtype=float)))
+
+
 def _foot_named(what: str, model: Model, name: str) -> str:
-    """The frame of a contact point, or of a link or frame on a body that has contact points."""
+    """The frame of a contact point, or of a link or frame on a body that touches the ground."""
     if name in {point.name for point in model.contact_points}:
         return model.contact_frame(name)
     if name not in model.frames:
@@ -47,10 +60,10 @@ def _foot_named(what: str, model: Model, name: str) -> str:
             f"{what}: {model.name!r} has no contact point {name!r} for a foot; it has "
             f"{', '.join(p.name for p in model.contact_points) or 'none'}"
         )
-    if model.frame(name).body not in {point.body for point in model.contact_points}:
+    if model.frame(name).body not in ground_bodies(model):
         raise ValueError(
             f"{what}: the foot {name!r} of {model.name!r} has no contact points; load the robot with "
-            f"contact=({name!r}, …), or add some"
+            f"contact=({name!r}, …), or add some, or a shape that touches the ground"
         )
     return name
 

@@ -56,6 +56,8 @@ def _named(model: Model, name: Any) -> CollisionShape:
 def _names(model: Any, a: Any, b: Any) -> tuple[str, str]:
     for name in (a, b):
         _named(checked_model(model), name)
+    if a == b:
+        raise ValueError(f"a, b: expected two shapes, got {a!r} twice")
     return a, b
 
 

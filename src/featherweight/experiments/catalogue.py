@@ -1,4 +1,4 @@
-"""The experiments by name, each a module of this package with an `EXPERIMENT`."""
+"""The experiments by name, each a module of this package with an `EXPERIMENT`; a hyphen is an underline there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from featherweight.experiments.experiment import Experiment
 
 EXPERIMENTS = (
     "trot", "ragdoll", "balance", "cartpole", "branches", "energy", "convergence", "scaling", "gripper", "tower",
-    "dominoes",
+    "dominoes", "boxes", "two-robots", "stairs",
 )  # fmt: skip
 
 
@@ -17,5 +17,5 @@ def named(name: str) -> Experiment:
     """The experiment with this name."""
     if name not in EXPERIMENTS:
         raise no_such("experiment", name, EXPERIMENTS)
-    found: Experiment = importlib.import_module(f"featherweight.experiments.{name}").EXPERIMENT
+    found: Experiment = importlib.import_module(f"featherweight.experiments.{name.replace('-', '_')}").EXPERIMENT
     return found

@@ -135,6 +135,8 @@ def _named(model: Model, name: object) -> list[int]:
     found = links or [k for k, shape in enumerate(model.shapes) if shape.name == name]
     if not found:
         known = dict.fromkeys(name for shape in model.shapes for name in (shape.link, shape.name))
+        if name == "ground":
+            raise ValueError("pairs: the ground needs no pair: shapes that touch it do so, unless pairs='none'")
         raise unknown_name("shape or link with shapes", name, known)
     return found
 

@@ -38,7 +38,7 @@ def summary(trajectory: Trajectory, *, seconds: float | None = None) -> list[Lin
     if trajectory.model is not None:
         lines += _energy(trajectory.energy())
     lines += _forces(trajectory)
-    return lines + _contact(trajectory)
+    return lines + _contact(trajectory) + _shapes(trajectory) + _solver(trajectory)
 
 
 def _name(status: Status, failure: Failure | None) -> str:
@@ -92,19 +92,41 @@ def _contact(trajectory: Trajectory) -> list[Line]:
     name = trajectory.model.contact_points[worst].name if trajectory.model is not None else str(worst)
     largest, deepest = float(force.max(initial=0.0)), float(np.nanmax(trajectory.penetration, initial=0.0))
     touched = int((force > 0).any(axis=0).sum())
-    lines = [
+    return [
         Line("contact_points_used", touched, "contact points that touched", f"{touched} of {force.shape[1]}"),
         Line("slip", float(way[worst]), "slip of the worst point", f"{_length(float(way[worst]))} ({name})"),
         Line("deepest", deepest, "deepest in the ground", _length(deepest)),
         Line("largest_contact_force", largest, "largest contact force", f"{largest:.4g} N"),
     ]
+
+
+def _shapes(trajectory: Trajectory) -> list[Line]:
+    """Contacts of shapes, with the ground or with each other."""
+    forces = [trajectory.pair_force] if trajectory.pair_force.size else []
+    forces += [trajectory.slots[..., 1:]] if trajectory.slots.size else []
+    if not forces:
+        return []
+    sizes = np.linalg.norm(np.nan_to_num(np.concatenate(forces, axis=-2)), axis=-1)
+    most, largest = int((sizes > 0).sum(axis=-1).max(initial=0)), float(sizes.max(initial=0.0))
+    lines = [
+        Line("shape_contacts_most", most, "contacts of shapes", f"{most} at once at most"),
+        Line("largest_shape_force", largest, "largest force of a shape", f"{largest:.4g} N"),
+    ]
+    missed = int(np.nan_to_num(trajectory.missed).max(initial=0.0)) if trajectory.missed.size else 0
+    return [*lines, Line("missed_most", missed, "contacts without a slot", f"{missed} in a step")] if missed else lines
+
+
+def _solver(trajectory: Trajectory) -> list[Line]:
+    """How hard contact was to solve."""
     sweeps, residual = np.moveaxis(np.nan_to_num(trajectory.solver), -1, 0) if trajectory.solver.size else ((), ())
-    if np.any(sweeps):
-        text = f"{np.mean(sweeps):.1f} sweeps a step, {np.max(sweeps):.0f} at most; residual up to "
-        lines.append(Line("sweeps_mean", float(np.mean(sweeps)), "contact solver", f"{text}{np.max(residual):.1e} m/s"))
-        lines.append(Line("sweeps_most", float(np.max(sweeps)), "", ""))
-        lines.append(Line("residual", float(np.max(residual)), "", ""))
-    return lines
+    if not np.any(sweeps):
+        return []
+    text = f"{np.mean(sweeps):.1f} sweeps a step, {np.max(sweeps):.0f} at most; residual up to "
+    return [
+        Line("sweeps_mean", float(np.mean(sweeps)), "contact solver", f"{text}{np.max(residual):.1e} m/s"),
+        Line("sweeps_most", float(np.max(sweeps)), "", ""),
+        Line("residual", float(np.max(residual)), "", ""),
+    ]
 
 
 def _round(number: float) -> str:

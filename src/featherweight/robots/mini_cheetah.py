@@ -24,6 +24,14 @@ LINKS = {
     "shank": (0.064, (0.0, 0.0, -0.061), (245.0, 0.0, 0.0, 248.0, 0.0, 6.0)),
 }
 BODY = (0.38, 0.098, 0.10)  # length, width, height [m]
+# what touches others * by link, of a left leg: capsules by their middle, rpy from z to their axis, radius and length
+# between the centres of their ends [m]; a shank ends where its foot does
+LIMBS = {
+    "abad_link": ((0.0, 0.026, 0.0), (pi / 2, 0.0, 0.0), 0.03, 0.04, (0.29, 0.31, 0.35, 1.0)),
+    "thigh": ((0.0, 0.0, -0.1045), (0.0, 0.0, 0.0), 0.02, 0.169, (0.86, 0.58, 0.22, 1.0)),
+    "shank": ((0.0, -0.004, -0.1), (0.0, 0.0, 0.0), 0.012, 0.166, (0.29, 0.31, 0.35, 1.0)),
+}
+TRUNK = (0.45, 0.55, 0.64, 1.0)
 ROTOR_MASS, ROTOR_SPIN, ROTOR_ACROSS = 0.055, 63e-6, 33e-6  # [kg], [kg m²]
 
 
@@ -34,22 +42,22 @@ def mini_cheetah(
     friction: float = 0.2,
     points: str = "all",
     parameters: Sequence[str] = (),
+    collision: bool = False,
 ) -> Model:
     """The Mini Cheetah, 9 kg: a free body, four legs FR, FL, HR, HL with ab/ad, hip and knee, 16 contact points.
 
     The hips' frames are turned by π about z, so that thighs and shanks have x backward. At q = 0 the legs hang straight
     down. `rotors`: "spinning" for real ones, "armature" for their inertia about the joint alone, "none" for a robot
     without. `damping` [N m s] and dry `friction` [N m] act in `passive_force`. `points`: "all" for corners of the body,
-    knees and feet, or "feet". `parameters` names constants that are given with each call, as for `Builder`.
+    knees and feet, or "feet". `parameters` names constants that are given with each call, as for `Builder`. With
+    `collision` a box for the body and a capsule for each link of a leg touch other shapes, where a contact model's
+    `pairs` say so; on the ground the contact points stand for them.
 
     >>> import featherweight as fw
     >>> fw.robots.mini_cheetah()
     <Model 'mini_cheetah': 13 bodies, nq 19, nv 18>
     """
-    if points not in ("all", "feet"):
-        raise ValueError(f'points: expected "all" or "feet", got {points!r}')
-    if rotors not in ("spinning", "armature", "none"):
-        raise ValueError(f'rotors: expected "spinning", "armature" or "none", got {rotors!r}')
+    _check(points, rotors, collision)
     # the published thigh breaks the triangle inequality by 4 %
     builder = Builder("mini_cheetah", policy="accept", parameters=parameters)
     builder.add_body("body", joint=Free(), inertia=Inertia(3.3, (0, 0, 0), (11253e-6, 36203e-6, 42673e-6)))
@@ -81,7 +89,28 @@ def mini_cheetah(
         if points == "all":
             builder.add_contact_point(f"{leg}_knee_point", parent=f"{leg}_thigh", position=(0.0, 0.0, -0.209))
         builder.add_contact_point(f"{leg}_foot", parent=f"{leg}_shank", position=(0.0, -0.004 * side, -0.195))
+    if collision:
+        _add_shapes(builder)
     return builder.build()
+
+
+def _check(points: str, rotors: str, collision: bool) -> None:
+    """Refuse what there is not."""
+    if points not in ("all", "feet"):
+        raise ValueError(f'points: expected "all" or "feet", got {points!r}')
+    if rotors not in ("spinning", "armature", "none"):
+        raise ValueError(f'rotors: expected "spinning", "armature" or "none", got {rotors!r}')
+    if not isinstance(collision, bool):
+        raise ValueError(f"collision: expected True or False, got {collision!r}")
+
+
+def _add_shapes(builder: Builder) -> None:
+    """What touches others."""
+    builder.add_geometry("body", "collision", "box", BODY, color=TRUNK)
+    for leg, (_, side) in LEGS.items():
+        for link, ((x, y, z), rpy, radius, length, color) in LIMBS.items():
+            placement = Placement((x, side * y, z), rpy=rpy)
+            builder.add_geometry(f"{leg}_{link}", "collision", "capsule", (radius, length), placement, color=color)
 
 
 def _chain(leg: str, end: int, side: int) -> tuple[tuple[str, str, str, Place, Place, Place], ...]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from featherweight.contact.candidates import Ground
 from featherweight.contact.slots import Arrangement, arranged, numbered
-from featherweight.contact.touching import TouchingPair, touching
+from featherweight.contact.touching import Touching, TouchingPair, touching
+from featherweight.errors import unknown_name
 from featherweight.forces import Kinematics
 
 if TYPE_CHECKING:
@@ -40,12 +41,48 @@ def contacts_at(run: Trajectory, k: int) -> list[Contact]:
     at = Kinematics(model, model.over(float, lambda: None, given), run.q[k].tolist(), run.v[k].tolist())
     own = arranged(model, run.pairs, len(run.ground), len(run.slots[k]) if run.slots.size else 0)
     found = []
+    seen: dict[TouchingPair, list[Touching]] = {}
     for pair, number, force in _forces(run, k, own):
-        m = touching([pair], ground, at, 0.0)[number]
+        if pair not in seen:
+            seen[pair] = touching([pair], ground, at, 0.0)
+        m = seen[pair][number]
         if m.gap <= 0 or np.any(force):
             names = _names(pair, len(run.ground))
             found.append(Contact(*names, np.array(m.point), np.array(m.axes.x), force, -float(m.gap)))
     return found
+
+
+def force_between(run: Trajectory, a: str, b: str) -> np.ndarray:
+    """Σ of the forces [N] on a from b over their contact points, world axes, shape (…, K, 3)."""
+    model = run.model
+    if model is None:
+        raise ValueError("force_between: expected a trajectory with its model")
+    known = {name for shape in model.shapes for name in (shape.name, shape.link)} | {"ground"}
+    for name in (a, b):
+        if name not in known:
+            raise unknown_name("shape or link with shapes", name, sorted(known))
+    own = arranged(model, run.pairs, len(run.ground), run.slots.shape[-2] if run.slots.size else 0)
+    direct = np.array([_sign(pair, a, b) for pair in own.direct for _ in range(pair.count)])
+    shared = np.array([_sign(pair, a, b) for pair, _ in numbered(own.shared)])
+    if not direct.any() and not shared.any():
+        raise ValueError(
+            f"{a!r} and {b!r} are no pair that may touch in this run; `pairs` of its contact model has them"
+        )
+    total = np.zeros((*run.tau.shape[:-1], 3))
+    if direct.any() and run.pair_force.size:
+        total += np.einsum("...ni,n->...i", run.pair_force, direct)
+    if shared.any() and run.slots.size:
+        number = run.slots[..., 0].astype(int)
+        signs = np.where(number >= 0, shared[np.maximum(number, 0)], 0.0)
+        total += np.einsum("...ni,...n->...i", run.slots[..., 1:], signs)
+    return total
+
+
+def _sign(pair: TouchingPair, a: str, b: str) -> float:
+    """1 if the first shape of a pair is one of a and the second one of b, -1 the other way round, 0 otherwise."""
+    first = {pair.a.name, pair.a.link}
+    second = {"ground"} if isinstance(pair.b, int) else {pair.b.name, pair.b.link}
+    return 1.0 if a in first and b in second else -1.0 if b in first and a in second else 0.0
 
 
 def _forces(run: Trajectory, k: int, own: Arrangement) -> Iterator[tuple[TouchingPair, int, np.ndarray]]:

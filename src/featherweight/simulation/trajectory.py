@@ -16,7 +16,7 @@ from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.endings import RUN, TABLES, check_ending
 from featherweight.model import Model
 from featherweight.recording import read, write
-from featherweight.simulation.contacts import Contact, contacts_at
+from featherweight.simulation.contacts import Contact, contacts_at, force_between
 from featherweight.simulation.header import ROW, ground_in, header_of, in_a_row, pairs_in, parameters_in, robot_in
 from featherweight.simulation.loading import (
     OF_SHAPES,
@@ -143,6 +143,11 @@ class Trajectory:
         and without depth are left out.
         """
         return contacts_at(self, k)
+
+    def force_between(self, a: str, b: str) -> np.ndarray:
+        """Force [N] on a shape, or on all shapes of a link, from another, or from "ground": the sum over their contact
+        points, in the world's axes, shape (…, K, 3). That of b from a is its negative."""
+        return force_between(self, a, b)
 
     def plot(self, **options: Any) -> Any:
         """Curves over time as a matplotlib figure; the options are those of `featherweight.plot.plot`."""

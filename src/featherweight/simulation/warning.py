@@ -1,4 +1,5 @@
-"""What is told before a run begins: steps that are too long for its springs and dampers, starts beyond limits."""
+"""What is told before a run begins: steps that are too long for its springs and dampers, starts beyond limits, things
+that pass through each other."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import numpy as np
 from featherweight.dynamics import mass_matrix
 from featherweight.integrators import Integrator
 from featherweight.model import Model
+from featherweight.model.cache import once_per_model
 from featherweight.simulation.limits import warn_if_beyond
 from featherweight.simulation.options import StepOptions
 
@@ -18,9 +20,28 @@ def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameter
     """Tell the user what the configurations (count, nq) of the beginning let expect."""
     if options.contact is not None and len(q) and not parameters:
         options.contact.warn_if_stiff(model, q[0], dt)
+    if options.contact is not None and options.contact.pairs is None and not model.added and len(_things(model)) > 1:
+        names = [model.names[i] if i else "what stands in the world" for i in sorted(_things(model))]
+        listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) < 5 else f"{len(names)} things"
+        warnings.warn(
+            f"contact: {listed} pass through each other: without pairs, contact is with the ground alone; give the "
+            'contact model pairs="auto", or the pairs that may touch, or pairs="ground" if that is meant',
+            stacklevel=5,
+        )
     if limits:
         warn_if_beyond(model, q, options.limits)
     _warn_if_stiff(model, options.integrator, dt, q, parameters)
+
+
+@once_per_model
+def _things(model: Model) -> frozenset[int]:
+    """What has shapes to touch with and moves by itself: the first bodies of what is free; 0 for all that is not."""
+    found = set()
+    for body in {g.body for g in model.geometry if g.role == "collision"}:
+        while model.parent[body] > 0:
+            body = model.parent[body]
+        found.add(body if body and model.joints[body - 1].kind.floating else 0)
+    return frozenset(found)
 
 
 def warn_if_missed(missed: np.ndarray | None) -> None:

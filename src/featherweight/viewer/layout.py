@@ -151,8 +151,16 @@ def _row(views: Sequence[Viewpoint], right: np.ndarray, gap: float) -> tuple[lis
 
 
 def _share_of_weight(motion: Frames) -> float:
-    """What a contact point usually carries [N]: the weight over as many as usually press; of four if none do."""
-    pressing = (np.linalg.norm(motion.force, axis=-1) > 0).sum(axis=1)
+    """What a contact point usually carries [N]: the weight over as many as usually press; of four if none do.
+
+    Where shapes touch, many contacts may carry little beside a few that carry a robot: then Σ f² / Σ f, the force at a
+    point that a newton of load is likely to act at.
+    """
+    force = np.linalg.norm(motion.force, axis=-1)
+    pressing = (force > 0).sum(axis=1)
+    if pressing.any() and motion.points.shape[1] > len(motion.model.contact_points):
+        loaded = force[pressing > 0]
+        return float(np.median((loaded**2).sum(axis=1) / loaded.sum(axis=1)))
     usual = float(np.median(pressing[pressing > 0])) if pressing.any() else min(4, max(1, motion.points.shape[1]))
     return max(motion.model.weight, 1e-9) / usual
 

@@ -23,7 +23,7 @@ def pair_places(
     model: Model, poses: Poses, pairs: Pairs, ground: tuple[Surface, ...], force: np.ndarray, slots: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Places and forces of the contact points of shapes in F frames, shapes (F, n, 3); those without a force are at the
-    origin of a body.
+    origin of a body. Forces are on the first shape of a pair; where that stands in the world, on the second.
 
     Args:
         poses: of the bodies, (F, nb+1, …).
@@ -37,13 +37,20 @@ def pair_places(
     if force.size:
         columns = [(pair, k) for pair in own.direct for k in range(pair.count)]
         numbers = np.where(np.any(force, axis=-1), np.arange(len(columns)), -1)
-        places, forces = _found(columns, numbers, poses, ground), force
+        places, forces = _found(columns, numbers, poses, ground), force * _onto_moving(columns)[:, None]
     if count:
         numbers = np.nan_to_num(slots[..., 0], nan=-1.0).astype(int)
         numbers = np.where(np.any(np.nan_to_num(slots[..., 1:]), axis=-1), numbers, -1)
-        more = _found(numbered(own.shared), numbers, poses, ground)
-        places, forces = np.concatenate([places, more], axis=1), np.concatenate([forces, slots[..., 1:]], axis=1)
+        columns = numbered(own.shared)
+        more, signs = _found(columns, numbers, poses, ground), _onto_moving(columns)[numbers]
+        forces = np.concatenate([forces, slots[..., 1:] * signs[..., None]], axis=1)
+        places = np.concatenate([places, more], axis=1)
     return places, np.nan_to_num(forces)
+
+
+def _onto_moving(columns: Sequence[tuple[TouchingPair, int]]) -> np.ndarray:
+    """Of each contact point -1 if its first shape stands in the world, else 1."""
+    return np.array([1.0 if pair.a.body else -1.0 for pair, _ in columns])
 
 
 def _found(

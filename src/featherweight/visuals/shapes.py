@@ -43,11 +43,12 @@ class DrawnShape:
 def shapes_of(model: Model, faces: int = FACES) -> list[DrawnShape]:
     """What there is to see of a robot: visual shapes of a body; else those it touches with; else ones made up for it.
 
+    Of several robots in one world each that has no shapes at all gets made up ones. A link of a robot that has some is
+    left as bare as it is.
+
     Meshes are reduced to about so many `faces` together. A body whose meshes were not found or cannot be read gets the
     next of these, with a warning.
     """
-    if not model.geometry:
-        return [shape for i in range(1, model.nb + 1) for shape in _derived(model, i)]
     seen = {g.body for g in model.geometry if g.role == "visual"}
     drawn = [g for g in model.geometry if g.role == "visual" or g.body not in seen]
     shapes, missing = _read(drawn, faces)
@@ -60,7 +61,17 @@ def shapes_of(model: Model, faces: int = FACES) -> list[DrawnShape]:
     bare = {g.body for g in missing} - {shape.body for shape in shapes}
     shapes += _read([g for g in model.geometry if g.role == "collision" and g.body in bare], faces)[0]
     bare -= {shape.body for shape in shapes} | {0}
+    bare |= _without_shapes(model)
     return shapes + [shape for i in sorted(bare) for shape in _derived(model, i)]
+
+
+def _without_shapes(model: Model) -> set[int]:
+    """Bodies of robots, all that hangs on one body in the world, of which no body has any shape."""
+    root = [0] * len(model.parent)
+    for i in range(1, len(model.parent)):
+        root[i] = root[model.parent[i]] if model.parent[i] else i
+    shown = {root[g.body] for g in model.geometry}
+    return {i for i in range(1, len(root)) if root[i] not in shown}
 
 
 def _read(geometries: Iterable[Geometry], most: int) -> tuple[list[DrawnShape], list[Geometry]]:

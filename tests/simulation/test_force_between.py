@@ -1,0 +1,49 @@
+"""Forces between two shapes over a whole run: what `contacts` lists step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import featherweight as fw
+
+
+def stack() -> fw.Model:
+    """A ball on a ball on a table, which stands in the world."""
+    builder = fw.Builder("stack")
+    builder.add_geometry("world", fw.shapes.Box((1.0, 1.0, 0.2)), fw.Placement((0.0, 0.0, 0.1)), name="table")
+    for name in ("low", "high"):
+        builder.add_body(name, joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+        builder.add_geometry(name, fw.shapes.Sphere(0.1), role="both")
+    return builder.build()
+
+
+@pytest.mark.parametrize("slots", [0, 2])
+def test_forces_are_those_of_the_contacts_with_their_sign(slots: int) -> None:
+    model = stack()
+    q = model.neutral()
+    q[2], q[9] = 0.3, 0.5
+    contact = fw.contact.Impulse(pairs=[("table", "low"), ("low", "high")], slots=slots)
+    run = fw.rollout(model, q, np.zeros(model.nv), steps=20, dt=1e-3, contact=contact)
+    assert (run.slots.size > 0) == (slots > 0)
+    on_low = run.force_between("low", "high")
+    assert np.array_equal(on_low, -run.force_between("high", "low"))
+    assert np.allclose(on_low[5:, 2], -9.81, atol=1e-4)
+    assert np.allclose(run.force_between("low", "table")[5:, 2], 2 * 9.81, atol=1e-4)
+    listed = [c.force if c.a == "low" else -c.force for c in run.contacts(10) if {c.a, c.b} == {"low", "high"}]
+    assert np.allclose(on_low[10], np.sum(listed, axis=0))
+    assert not run.force_between("low", "ground").any()
+    with pytest.raises(ValueError, match="no pair that may touch in this run"):
+        run.force_between("high", "table")
+    with pytest.raises(KeyError, match="did you mean 'table'"):
+        run.force_between("high", "tabel")
+
+
+def test_things_that_pass_through_each_other_are_told() -> None:
+    model = stack()
+    q = model.neutral()
+    q[2], q[9] = 0.3, 0.6
+    means = {"steps": 1, "dt": 1e-3}
+    with pytest.warns(UserWarning, match="what stands in the world, low and high pass through each other"):
+        fw.rollout(model, q, np.zeros(model.nv), contact=fw.contact.Impulse(), **means)
+    fw.rollout(model, q, np.zeros(model.nv), contact=fw.contact.Impulse(pairs="ground"), **means)
