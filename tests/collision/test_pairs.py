@@ -1,5 +1,6 @@
 """Every pair of shapes, against MuJoCo and against what a contact point is."""
 
+from functools import cache
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -38,6 +39,21 @@ def nearly_touching(a, b, where, by=0.02):
     return Ra, pa, Rb, pb
 
 
+@cache
+def near(pair):
+    """N placements of a pair that nearly touch, and what touches there; asked by several tests, computed once."""
+    a, b = (SHAPES[kind] for kind in pair)
+    where = nearly_touching(a, b, placements(2))
+    return where, touched(a, b, *where)
+
+
+@cache
+def anywhere(pair):
+    """N placements of a pair, and what touches there."""
+    where = placements(1)
+    return where, touched(*(SHAPES[kind] for kind in pair), *where)
+
+
 def nearest_of_segment(a, b, Ra, pa, Rb, pb):
     """Gap of a capsule above a box that its segment is not in, by ternary search along the segment."""
     low, high = (np.full(len(pa), x * a.length / 2) for x in (-1.0, 1.0))
@@ -56,8 +72,7 @@ def nearest_of_segment(a, b, Ra, pa, Rb, pb):
 @pytest.mark.parametrize("pair", CLOSED, ids="-".join)
 def test_closed_forms(pair):
     a, b = (SHAPES[kind] for kind in pair)
-    for where in (placements(1), nearly_touching(a, b, placements(2))):
-        gap, _, _ = touched(a, b, *where)
+    for where, (gap, _, _) in (anywhere(pair), near(pair)):
         expected = mujoco_distances(a, b, *where)
         assert 0.1 < np.mean(expected < 0) < 0.9
         assert np.abs(gap.min(axis=1) - expected).max() < 1e-12
@@ -67,8 +82,7 @@ def test_closed_forms(pair):
 def test_the_gap_grows_along_the_normal(pair):
     """Of shapes that are apart: the normal is the gradient of the distance."""
     a, b = (SHAPES[kind] for kind in pair)
-    Ra, pa, Rb, pb = placements(8)
-    gap, normal, _ = touched(a, b, Ra, pa, Rb, pb)
+    (Ra, pa, Rb, pb), (gap, normal, _) = anywhere(pair)
     n = normal[np.arange(N), gap.argmin(axis=1)]
     apart, step = gap.min(axis=1) > 0.01, 1e-4
     moved = [touched(a, b, Ra, pa + s * step * n, Rb, pb)[0].min(axis=1) for s in (1, -1)]
@@ -78,8 +92,7 @@ def test_the_gap_grows_along_the_normal(pair):
 
 def test_a_capsule_and_a_box():
     a, b = SHAPES["capsule"], SHAPES["box"]
-    for where in (placements(1), nearly_touching(a, b, placements(2))):
-        gap, _, _ = touched(a, b, *where)
+    for where, (gap, _, _) in (anywhere(("capsule", "box")), near(("capsule", "box"))):
         expected = nearest_of_segment(a, b, *where)
         is_out = expected > -a.radius + 1e-6
         assert np.mean(is_out) > 0.5
@@ -108,14 +121,14 @@ def test_two_boxes():
 @pytest.mark.parametrize("pair", BY_SUPPORT, ids="-".join)
 def test_by_support_functions(pair):
     a, b = (SHAPES[kind] for kind in pair)
-    where = placements(1)
-    gap, expected = touched(a, b, *where)[0].min(axis=1), mujoco_distances(a, b, *where)
+    where, found = anywhere(pair)
+    gap, expected = found[0].min(axis=1), mujoco_distances(a, b, *where)
     apart = expected > 0
     assert np.quantile(np.abs(gap - expected)[apart], 0.99) < MESH
     assert np.abs(gap - expected)[apart].max() < 1e-5
     assert (gap[~apart] < expected[~apart] + 5e-6).all()  # a direction of least depth nearby: never less than the least
-    where = nearly_touching(a, b, where)
-    gap, expected = touched(a, b, *where)[0].min(axis=1), mujoco_distances(a, b, *where)
+    where, found = near(pair)
+    gap, expected = found[0].min(axis=1), mujoco_distances(a, b, *where)
     apart = expected > 0
     assert np.quantile(np.abs(gap - expected)[apart], 0.99) < 5e-6
     assert np.abs(gap - expected)[apart].max() < 3e-4
@@ -128,8 +141,7 @@ def test_by_support_functions(pair):
 def test_points_are_in_the_middle(pair):
     """A point is no farther from either shape than half the gap or overlap."""
     a, b = (SHAPES[kind] for kind in pair)
-    Ra, pa, Rb, pb = nearly_touching(a, b, placements(3), 0.01)
-    gap, normal, point = touched(a, b, Ra, pa, Rb, pb)
+    (Ra, pa, Rb, pb), (gap, normal, point) = near(pair)
     assert np.abs(np.linalg.norm(normal, axis=2) - 1).max() < 1e-12
     i, k = np.nonzero(np.abs(gap) < 0.015)
     assert len(i) > N / 2
@@ -142,11 +154,10 @@ def test_points_are_in_the_middle(pair):
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_the_other_way_round_and_elsewhere(pair):
     a, b = (SHAPES[kind] for kind in pair)
-    Ra, pa, Rb, pb = nearly_touching(a, b, placements(4, n=200))
-    gap, normal, _ = touched(a, b, Ra, pa, Rb, pb)
+    (Ra, pa, Rb, pb), (gap, normal, _) = near(pair)
     rng = np.random.default_rng(5)
     Q, shift = rotations(rng, 1)[0], rng.normal(size=3)
-    first = np.arange(200), gap.argmin(axis=1)
+    first = np.arange(N), gap.argmin(axis=1)
     tolerance = 1e-12 if pair in CLOSED else 1e-5
     for other, sign, turn in (
         (touched(b, a, Rb, pb, Ra, pa), -1.0, np.eye(3)),
@@ -154,7 +165,7 @@ def test_the_other_way_round_and_elsewhere(pair):
     ):
         off = np.abs(other[0].min(axis=1) - gap.min(axis=1))
         assert np.quantile(off, 0.97) < tolerance
-        again = np.arange(200), other[0].argmin(axis=1)
+        again = np.arange(N), other[0].argmin(axis=1)
         turned = np.linalg.norm(sign * other[1][again] - normal[first] @ turn.T, axis=1)
         assert np.quantile(turned, 0.9) < 1e-3
 
@@ -163,7 +174,7 @@ def test_the_other_way_round_and_elsewhere(pair):
 def test_compiled_interpreted_and_floats_agree(pair):
     a, b = (SHAPES[kind] for kind in pair)
     n, count = 13, touch_count(a, b)
-    Ra, pa, Rb, pb = nearly_touching(a, b, placements(6, n=n))
+    Ra, pa, Rb, pb = (part[:n] for part in near(pair)[0])
     x = np.concatenate([numbers(Ra, pa), numbers(Rb, pb)], axis=1)
 
     def function(scalars, lift):

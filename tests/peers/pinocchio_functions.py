@@ -227,6 +227,8 @@ def once(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def functions_of_frames(m: pin.Model) -> dict[str, Pair]:
+    """Of up to three frames, each with one way to write its motion: all three ways on every robot, and a frame with
+    another one from robot to robot."""
     pairs = {}
 
     def add(name: str, ours: Callable[..., np.ndarray], theirs: Callable[..., Any], frame: str, *options: Any) -> None:
@@ -237,15 +239,15 @@ def functions_of_frames(m: pin.Model) -> dict[str, Pair]:
 
     chosen = chosen_frames(m)
     pose = once(lambda o, x, f: fw.frame_pose(o, x.q, f))
-    for frame in chosen:
+    for k, frame in enumerate(chosen):
         add("frame_pose.rotation", lambda o, x, f: pose(o, x, f).rotation, frame_rotation, frame)
         add("frame_pose.position", lambda o, x, f: pose(o, x, f).position, frame_position, frame)
-        for in_ in IN:
-            add("jacobian", lambda o, x, *f: fw.jacobian(o, x.q, *f), jacobian, frame, in_)
-            add("jacobian_dot", lambda o, x, *f: fw.jacobian_dot(o, x.q, x.v, *f), jacobian_dot, frame, in_)
-            add("body_velocity", lambda o, x, *f: fw.body_velocity(o, x.q, x.v, *f), body_velocity, frame, in_)
-            for kind in ("spatial", "classical"):
-                add("body_acceleration", our_acceleration, body_acceleration, frame, in_, kind)
+        in_ = list(IN)[(k + m.nv) % 3]
+        add("jacobian", lambda o, x, *f: fw.jacobian(o, x.q, *f), jacobian, frame, in_)
+        add("jacobian_dot", lambda o, x, *f: fw.jacobian_dot(o, x.q, x.v, *f), jacobian_dot, frame, in_)
+        add("body_velocity", lambda o, x, *f: fw.body_velocity(o, x.q, x.v, *f), body_velocity, frame, in_)
+        for kind in ("spatial", "classical"):
+            add("body_acceleration", our_acceleration, body_acceleration, frame, in_, kind)
     return {n: pair._replace(size=jacobian_dot_size) if "jacobian_dot" in n else pair for n, pair in pairs.items()}
 
 

@@ -19,27 +19,36 @@ EXACT = Impulse(tolerance=1e-13)
 RADIUS = 0.03
 
 
-def walker(friction: float = 0.0, damping: float = 0.05, limits: fw.Limits | None = None) -> fw.Model:
-    """A floating body on two legs with a round foot each, and a tail with a pointed end."""
-    build = fw.Builder("walker")
-    build.add_body("base", joint=Free(), inertia=fw.Inertia.box(3.0, (0.3, 0.2, 0.1), at=(0.01, 0.0, 0.02)))
-    rubs: dict[str, Any] = {"armature": 0.01, "damping": damping, "friction": friction}
+def walker() -> fw.Model:
+    """A floating body on two legs with a round foot each, and a tail with a pointed end: each may do another thing."""
+    build = _floating("walker")
     for side, y in (("left", 0.1), ("right", -0.1)):
-        hip, knee = f"{side}_hip", f"{side}_knee"
-        thigh = fw.Inertia.box(0.4, (0.03, 0.03, 0.2), at=(0, 0, -0.1))
-        build.add_body(hip, parent="base", joint=Revolute("y"), placement=at((0.02, y, 0.0)), inertia=thigh, **rubs)
-        build.add_body(
-            knee,
-            parent=hip,
-            joint=Revolute("y"),
-            placement=at((0, 0, -0.2)),
-            inertia=thigh,
-            limits=limits,
-            **rubs,
-        )
-        build.add_contact_point(side, parent=knee, position=(0, 0, -0.2), radius=RADIUS)
-    build.add_body("tail", parent="base", joint=Revolute("x"), placement=at((-0.15, 0, 0)), inertia=thigh, **rubs)
+        _add_leg(build, side, y)
+    build.add_body("tail", parent="base", joint=Revolute("x"), placement=at((-0.15, 0, 0)), inertia=LEG, **DAMPED)
     return build.add_contact_point("end", parent="tail", position=(0, 0.02, -0.3)).build()
+
+
+def monopod(**joints: Any) -> fw.Model:
+    """A floating body on one leg: all that several legs have but for each other, at a fifth of the time to compile."""
+    build = _floating("monopod")
+    _add_leg(build, "left", 0.1, **joints)
+    return build.build()
+
+
+DAMPED: dict[str, Any] = {"armature": 0.01, "damping": 0.05}
+LEG = fw.Inertia.box(0.4, (0.03, 0.03, 0.2), at=(0, 0, -0.1))
+
+
+def _floating(name: str) -> fw.Builder:
+    inertia = fw.Inertia.box(3.0, (0.3, 0.2, 0.1), at=(0.01, 0.0, 0.02))
+    return fw.Builder(name).add_body("base", joint=Free(), inertia=inertia)
+
+
+def _add_leg(build: fw.Builder, side: str, y: float, **joints: Any) -> None:
+    places = {f"{side}_hip": ("base", at((0.02, y, 0.0))), f"{side}_knee": (f"{side}_hip", at((0, 0, -0.2)))}
+    for name, (parent, place) in places.items():
+        build.add_body(name, parent=parent, joint=Revolute("y"), placement=place, inertia=LEG, **{**DAMPED, **joints})
+    build.add_contact_point(side, parent=f"{side}_knee", position=(0, 0, -0.2), radius=RADIUS)
 
 
 def hopper() -> tuple[fw.Model, np.ndarray, np.ndarray, np.ndarray]:
@@ -54,9 +63,9 @@ def hopper() -> tuple[fw.Model, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def standing(model: fw.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both feet and the tail's end a little inside the ground."""
+    """The feet, and the tail's end, a little inside the ground."""
     q = model.neutral()
-    q[7:] = 0.5, -0.9, 0.4, -0.8, 0.1
+    q[7:] = (0.5, -0.9, 0.4, -0.8, 0.1)[: model.nv - 6]
     rng = np.random.default_rng(4)
     q = fw.integrate(model, q, 0.02 * rng.normal(size=model.nv), 1.0)
     places = contact_places(model, fw.forward_kinematics(model, q))
@@ -179,13 +188,14 @@ LOW, MIDDLE, HIGH = Plane(friction=0.05), Plane(friction=0.5), Plane(friction=0.
 
 @pytest.mark.parametrize(
     ("what", "ground", "push"),
-    [("stick", HIGH, 0.0), ("slide", LOW, 0.4), ("open", Plane(point=(0, 0, -1.0)), 0.0), ("mixed", MIDDLE, 0.0)],
+    [("stick", HIGH, 0.0), ("slide", LOW, 0.4), ("open", HIGH, 0.0), ("mixed", MIDDLE, 0.0)],
     ids=lambda x: x if isinstance(x, str) else "",
 )
 def test_contacts_that_stick_slide_are_open_or_do_each_a_thing(what: str, ground: Plane, push: float) -> None:
     model = walker()
     q, v, tau = standing(model)
     v[0] += push
+    q[2] += 1.0 if what == "open" else 0.0
     if what == "mixed":
         v[7], v[9] = 3.0, 0.0  # one foot is pulled along
     found, run = compared(model, q, v, tau, dt=H, contact=Impulse(ground=ground, tolerance=1e-13))
@@ -198,9 +208,9 @@ def test_contacts_that_stick_slide_are_open_or_do_each_a_thing(what: str, ground
 
 def test_contact_on_a_ball_with_bounces() -> None:
     """The normal turns with the place, and a foot that hits bounces by the velocity before."""
-    model = walker()
+    model = monopod()
     q, v, tau = standing(model)
-    q[2] += 0.02
+    q[2] += 0.0165
     ball = Sphere(center=(0.0, 0.0, -2.0 + 0.02), radius=2.0, friction=0.6, restitution=0.5)
     v[2] = -0.5
     _, run = compared(model, q, v, tau, dt=H, contact=Impulse(ground=ball, tolerance=1e-13))
@@ -211,7 +221,7 @@ def test_contact_on_a_ball_with_bounces() -> None:
 @pytest.mark.parametrize("contact", [None, Impulse(ground=HIGH, tolerance=1e-13)], ids=["alone", "with contact"])
 @pytest.mark.parametrize("beyond", [-1e-3, 1e-3])
 def test_limits_of_joints_that_act(contact: Any, beyond: float) -> None:
-    model = walker(limits=fw.Limits(-0.9, 2.0))
+    model = monopod(limits=fw.Limits(-0.9, 2.0))
     q, v, tau = standing(model)
     q[8], v[7] = -0.9 - beyond, -3.0
     (_, v_after, _, _), _ = compared(model, q, v, tau, dt=H, contact=contact)
@@ -220,22 +230,22 @@ def test_limits_of_joints_that_act(contact: Any, beyond: float) -> None:
 
 @pytest.mark.parametrize("presliding", [0.0, 0.01])
 def test_dry_friction_as_rows_that_hold_or_slip(presliding: float) -> None:
-    model = walker(friction=0.3)
+    model = monopod(friction=0.3)
     q, v, tau = standing(model)
-    v[6:] = 1.0, 0.0, 0.0, -2.0, 0.0  # some slip, some are held
+    v[6:] = 1.0, 0.0  # the hip slips, the knee is held
     q[2] += 0.5
     contact = Impulse(ground=HIGH, tolerance=1e-13, dry_friction="rows", presliding=presliding)
     compared(model, q, v, tau, dt=H, contact=contact)
 
 
 def test_dry_friction_as_damping() -> None:
-    model = walker(friction=0.3)
+    model = monopod(friction=0.3)
     q, v, tau = standing(model)
     compared(model, q, v + 0.1, tau, dt=H, contact=Impulse(ground=HIGH, tolerance=1e-13))
 
 
 def test_springs_and_dampers_at_contacts() -> None:
-    model = walker()
+    model = monopod()
     q, v, tau = standing(model)
     q[2] -= 1e-3
     compared(model, q, v, tau, dt=H / 4, contact=SpringDamper(stiffness=5e3, damping=50.0, ground=HIGH))

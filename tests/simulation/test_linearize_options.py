@@ -10,7 +10,7 @@ import pytest
 import featherweight as fw
 from featherweight.contact import Impulse, Plane, SpringDamper
 from featherweight.joints import Prismatic, Revolute
-from simulation.test_linearize import HIGH, LOW, H, hopper, standing, walker
+from simulation.test_linearize import HIGH, LOW, H, hopper, monopod, standing
 
 MASS = 2.0
 
@@ -49,7 +49,7 @@ def test_a_softened_contact_is_the_projection_as_documented(push: float) -> None
 
 @pytest.mark.parametrize("what", ["stick", "slide", "open"])
 def test_softened_laws_become_the_laws(what: str) -> None:
-    model = walker(limits=fw.Limits(-0.9, 2.0))
+    model = monopod(limits=fw.Limits(-0.9, 2.0))
     q, v, tau = standing(model)
     ground = {"stick": HIGH, "slide": LOW, "open": Plane(point=(0, 0, -1.0))}[what]
     v[0] += 0.4 if what == "slide" else 0.0
@@ -70,7 +70,7 @@ def test_softened_laws_become_the_laws(what: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:joints begin beyond")
 def test_softened_stops_alone_become_stops() -> None:
-    model = walker(limits=fw.Limits(-0.9, 2.0))
+    model = monopod(limits=fw.Limits(-0.9, 2.0))
     q, v, tau = standing(model)
     q[8], v[7] = -0.9 + 1e-3, -3.0
     hard = fw.linearize(model, q, v, tau, dt=H)

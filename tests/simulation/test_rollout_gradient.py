@@ -10,7 +10,7 @@ import pytest
 import featherweight as fw
 from featherweight.contact import Impulse, Plane, SpringDamper
 from featherweight.joints import Prismatic, Revolute
-from simulation.test_linearize import H, hopper, standing, walker
+from simulation.test_linearize import H, hopper, monopod, standing
 
 STEPS = 40
 
@@ -226,7 +226,7 @@ def test_what_has_no_gradient_back_says_so() -> None:
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "variational"])
 def test_gradients_of_floating_robots_are_products_of_their_matrices(integrator: str) -> None:
-    model = walker()
+    model = monopod()
     q, v, _ = standing(model)
     tau = 0.3 * np.random.default_rng(1).normal(size=(3, model.nv))
     contact = Impulse(ground=Plane(friction=0.5), tolerance=1e-13)

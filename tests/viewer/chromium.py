@@ -1,8 +1,13 @@
-"""A real browser without a window: Chromium, spoken to by its own debugging protocol over a websocket."""
+"""A real browser without a window: Chromium, spoken to by its own debugging protocol over a websocket.
+
+It is started once in a process, for the first page; each page has a window of its own, and its own cookies and storage.
+"""
 
 from __future__ import annotations
 
+import atexit
 import base64
+import functools
 import json
 import shutil
 import subprocess
@@ -28,39 +33,11 @@ def found() -> str | None:
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
-class Page:
-    """One page; what it writes to its console and what it asks of the network are kept."""
+class Socket:
+    """What is asked of the browser or of a page, and what it answers."""
 
-    def __init__(self, url: str, size: tuple[int, int] = (1000, 700), offline: bool = False) -> None:
-        executable = found()
-        if executable is None:
-            raise RuntimeError("there is no Chromium here")
-        self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        flags = [*FLAGS, f"--user-data-dir={self._home.name}", f"--window-size={size[0]},{size[1]}"]
-        self._process = subprocess.Popen(
-            [executable, *flags, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        self._number, self.complaints, self.requests = 0, [], []
-        port = self._port()
-        targets = json.loads(urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=10).read())
-        socket = next(t["webSocketDebuggerUrl"] for t in targets if t["type"] == "page")
-        self._socket = connect(socket, max_size=None, open_timeout=20)
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-        if offline:
-            speeds = {"latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
-            self.call("Network.emulateNetworkConditions", offline=True, **speeds)
-        self.call("Page.navigate", url=url)
-
-    def _port(self) -> int:
-        path = Path(self._home.name) / "DevToolsActivePort"
-        for _ in range(300):
-            if path.exists() and path.read_text().strip():
-                return int(path.read_text().split()[0])
-            if self._process.poll() is not None:
-                raise RuntimeError(f"Chromium ended at once, with {self._process.returncode}")
-            time.sleep(0.1)
-        raise RuntimeError("Chromium does not answer")
+    def __init__(self, url: str) -> None:
+        self._number, self._socket = 0, connect(url, max_size=None, open_timeout=20)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Ask for something and wait for the answer."""
@@ -73,6 +50,78 @@ class Page:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
             self._note(answer)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        """Something happened that nobody asked for."""
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._socket.close()
+
+
+class Browser(Socket):
+    """The process, which ends with this one."""
+
+    def __init__(self) -> None:
+        executable = found()
+        if executable is None:
+            raise RuntimeError("there is no Chromium here")
+        self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._process = subprocess.Popen(
+            [executable, *FLAGS, f"--user-data-dir={self._home.name}", "about:blank"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        atexit.register(self.close)
+        self.port = self._port()
+        version = json.loads(urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json/version", timeout=10).read())
+        super().__init__(version["webSocketDebuggerUrl"])
+
+    def _port(self) -> int:
+        path = Path(self._home.name) / "DevToolsActivePort"
+        for _ in range(3000):
+            if path.exists() and path.read_text().strip():
+                return int(path.read_text().split()[0])
+            if self._process.poll() is not None:
+                raise RuntimeError(f"Chromium ended at once, with {self._process.returncode}")
+            time.sleep(0.01)
+        raise RuntimeError("Chromium does not answer")
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(timeout=10)
+        self._home.cleanup()
+
+
+@functools.cache
+def browser() -> Browser:
+    """The one of this process."""
+    return Browser()
+
+
+class Page(Socket):
+    """One page of a size in pixels; what it writes to its console and what it asks of the network are kept."""
+
+    def __init__(self, url: str, size: tuple[int, int] = (1000, 560), offline: bool = False) -> None:
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.context = browser().call("Target.createBrowserContext")["browserContextId"]
+        window = {"newWindow": True, "browserContextId": self.context}
+        target = browser().call("Target.createTarget", url="about:blank", **window)["targetId"]
+        super().__init__(f"ws://127.0.0.1:{browser().port}/devtools/page/{target}")
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        sizes = {"width": size[0], "height": size[1]}
+        self.call("Emulation.setDeviceMetricsOverride", **sizes, deviceScaleFactor=1, mobile=False)
+        if offline:
+            speeds = {"latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+            self.call("Network.emulateNetworkConditions", offline=True, **speeds)
+        self.call("Page.navigate", url=url)
 
     def _note(self, event: dict[str, Any]) -> None:
         method, facts = event.get("method"), event.get("params", {})
@@ -104,7 +153,7 @@ class Page:
 
     def picture(self, path: str | Path | None = None) -> bytes:
         """What is to be seen, as PNG."""
-        data = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+        data = base64.b64decode(self.call("Page.captureScreenshot", format="png", optimizeForSpeed=True)["data"])
         if path is not None:
             Path(path).write_bytes(data)
         return data
@@ -116,15 +165,9 @@ class Page:
                 self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
 
     def close(self) -> None:
-        """End the browser."""
-        self._socket.close()
-        self._process.terminate()
-        try:
-            self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait(timeout=10)
-        self._home.cleanup()
+        """Close its window."""
+        super().close()
+        browser().call("Target.disposeBrowserContext", browserContextId=self.context)
 
     def __enter__(self) -> Page:
         return self

@@ -21,7 +21,7 @@ from viewer.chromium import Page, found  # noqa: E402
 
 pytestmark = pytest.mark.skipif(found() is None, reason="there is no Chromium on this machine")
 
-SIZE = (620, 560)
+SIZE = (620, 417)
 SMOOTHED = "document.querySelector('canvas').getContext('webgl2').getContextAttributes().antialias"
 WATCH = """new Promise(done => {  // the clock and how often was drawn, until it has begun again twice
   const plain = WebGL2RenderingContext.prototype.clear, looks = []; let drawn = 0, begun = 0, told = null;
@@ -223,7 +223,7 @@ COLOURS = {
 
 def test_real_robots_are_seen_with_their_colours(tmp_path: Path) -> None:
     pytest.importorskip("pinocchio")  # with whose wheel the files come
-    with Page("about:blank", (900, 800)) as page:
+    with Page("about:blank", (900, 657)) as page:
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
         for name, (share, like) in COLOURS.items():
             model = fw.load(f"example-robot-data:{name}")
@@ -252,7 +252,7 @@ def test_a_page_without_webgl_says_so(fall: fw.Trajectory, tmp_path: Path) -> No
 def test_plots_of_a_report_are_zoomed_and_switched(fall: fw.Trajectory, tmp_path: Path) -> None:
     """By dragging over a part, for all panels over time; "all" shows all again; a press on a name hides its curve."""
     write_report({"fall": fall}, tmp_path / "report.html", title="fall", rate=5)
-    with Page((tmp_path / "report.html").as_uri(), (1000, 900), offline=True) as page:
+    with Page((tmp_path / "report.html").as_uri(), (1000, 757), offline=True) as page:
         page.until("document.querySelectorAll('.plot').length == 4", 60)
         page.value("document.querySelector('.plots').scrollIntoView()")
         place = "(() => { const b = document.querySelector('.plot canvas').getBoundingClientRect();"

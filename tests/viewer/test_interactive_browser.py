@@ -21,7 +21,7 @@ from viewer.chromium import Page, found  # noqa: E402
 
 pytestmark = pytest.mark.skipif(found() is None, reason="there is no Chromium on this machine")
 
-SIZE = (1100, 700)
+SIZE = (1000, 450)
 IS_READY = "[...document.querySelectorAll('canvas')].some(c => c.clientHeight > 300)"
 PRESS = """(name) => { const found = [...document.querySelectorAll('button')].find(b => b.textContent.trim() == name);
   found?.click(); return found != null }"""
@@ -206,8 +206,10 @@ def test_a_pose_is_simulated_on_the_same_page() -> None:
 def test_a_video_of_a_replay_is_downloaded_and_read_by_others(tmp_path: Path) -> None:
     pytest.importorskip("imageio_ffmpeg")
     run = fw.simulate(puck(), puck().neutral(), [0.5, 0, 0, 0, 0, 0], duration=0.4, dt=1e-3)
-    with run.show(block=False, browser=False) as viewer, Page("about:blank", (900, 500)) as page:
-        page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    with run.show(block=False, browser=False) as viewer, Page("about:blank", (900, 357)) as page:
+        page.call(
+            "Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path), browserContextId=page.context
+        )
         page.call("Page.navigate", url=viewer.url)
         page.until(IS_READY.replace("300", "200"), 60)
         until(lambda: viewer.server.get_clients() and orange(page).sum() > 200)
