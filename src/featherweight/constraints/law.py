@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-SOFT = 1e-6  # of the mobility: regularisation of a law that is linearised
+SOFT = 1e-6  # of the mobility: regularisation of a law that is linearised, unless another is given
 TINY = 1e-30
 LEAST = 1e-30  # mobility [1/kg]: keeps a row that can move nothing finite
 
@@ -80,8 +80,8 @@ class LocalProblem:
         """The impulses that fulfil the law; w is the velocity error with its own impulses as they are."""
         raise NotImplementedError
 
-    def linearised(self, own: Sequence[Any], w: Sequence[Any]) -> Linearised:
-        """The law near these impulses and velocity errors."""
+    def linearised(self, own: Sequence[Any], w: Sequence[Any], soft: Any = SOFT) -> Linearised:
+        """The law near these impulses and velocity errors; `soft` is its regularisation, as a part of the mobility."""
         raise NotImplementedError
 
     def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:

@@ -20,7 +20,6 @@ from featherweight.model import Model
 from featherweight.scalar import maximum, minimum
 from featherweight.spatial import Vector
 
-SLACK = 100.0  # times the tolerance: faces touch in more points than it takes to hold them, and searches may end there
 BEYOND = 2.0  # times the speed they approach with: contacts that a step could close act
 
 
@@ -72,7 +71,7 @@ class ShapesTouch(Constraint):
         return Block(
             Cone(m.friction), m.bodies, m.gap <= at.h * (REACH + BEYOND * m.closing),
             lambda: [m.push(at, row) for row in m.axes], wanted, approach=lambda v: m.closing,
-            inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes, slack=SLACK,
+            inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes,
         )  # fmt: skip
 
     def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:

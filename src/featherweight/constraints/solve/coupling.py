@@ -44,6 +44,7 @@ class Coupling:
 
     def __init__(self, tree: Tree, problems: Sequence[LocalProblem], acts: Sequence[Any], dofs: Sequence[int]) -> None:
         self.tree, self.problems, self.acts, self.dofs = tree, problems, acts, dofs
+        self.eases: list[Any] = [0.0] * len(problems)  # part of each first row's v* that recovers from depth
         self.contacts = [k for k, problem in enumerate(problems) if problem.law.is_contact]
         self.rows = [k for k, problem in enumerate(problems) if not problem.law.is_contact]
 

@@ -28,10 +28,12 @@ Search = Callable[[Coupling, Impulses], Sweep]
 
 @dataclass(frozen=True)
 class Rows:
-    """Of one block: velocities of its rows without impulses, and the wanted ones if nothing bounces."""
+    """Of one block: velocities of its rows without impulses, the wanted ones if nothing bounces, and what part of the
+    first row's recovers from depth."""
 
     free: list[Any]
     inelastic: list[Any]
+    recovers: Any = 0.0
 
 
 @dataclass(frozen=True)
