@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize interop misuse-derivatives worlds
+.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize interop misuse-derivatives worlds scenes
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,9 @@ motion: $(VENV)/.dev  ## robots that trot, balance and fall; numbers and a pictu
 
 worlds: $(VENV)/.dev  ## things that touch each other, beside MuJoCo; raw data in benchmarks/results/
 	$(BIN)/python benchmarks/worlds.py
+
+scenes: $(VENV)/.dev  ## random stacks, worlds and ragdolls by the thousand: what fails; goes on where it ended
+	$(BIN)/python benchmarks/random_scenes.py
 
 digests: $(VENV)/.dev  ## the same bits as before, over all functions, robots, integrators and contact models
 	$(BIN)/python benchmarks/digests.py

@@ -134,9 +134,9 @@ class ConeProblem(LocalProblem):
         per = 1.0 / maximum(nn - self.law.friction * (n1 * x + n2 * y), 0.05 * nn)
         return -b_n * per, per
 
-    def linearised(self, own: Sequence[Any], w: Sequence[Any]) -> Linearised:
+    def linearised(self, own: Sequence[Any], w: Sequence[Any], soft: Any = SOFT) -> Linearised:
         rho, mu = self.mass, self.law.friction
-        stiff = rho / SOFT
+        stiff = rho / soft
         y_n, y_1, y_2 = (l - rho * x for l, x in zip(own, w, strict=True))
         size = sqrt(maximum(y_1 * y_1 + y_2 * y_2, TINY))
         x, y = y_1 / size, y_2 / size  # d; p is (-y, x)
@@ -145,7 +145,7 @@ class ConeProblem(LocalProblem):
 
         # sliding: λ_t is μ λ_n along d, and turns with the velocity across it
         ratio = maximum(minimum(mu * y_n / size, 1.0), 0.0)
-        turning = 1.0 / (1.0 - (1.0 - SOFT) * ratio)
+        turning = 1.0 / (1.0 - (1.0 - soft) * ratio)
         a_n = -stiff * w[0]
         a_d = where(sticks, -stiff * (x * w[1] + y * w[2]), mu * (own[0] + a_n) - along)
         a_p = where(sticks, -stiff * (x * w[2] - y * w[1]), -turning * across)

@@ -50,7 +50,6 @@ class Block:
             that speed; None: it does not.
         axes: of the rows of a contact in the world; its impulses are then remembered in the world's axes, so that a
             warm start is right although the rows turn. None: they are remembered by row.
-        slack: times the tolerance within which it counts as solved, if the search does not get nearer.
         roams: which of its bodies it pushes differs from state to state, and mostly it does not act.
     """
 
@@ -64,7 +63,6 @@ class Block:
     inelastic: Callable[[Sequence[Any], Sequence[Any]], list[Any]] | None = None
     recovers: Any = None
     axes: Matrix | None = None
-    slack: float = 1.0
     roams: bool = False
 
     def recalled(self, memory: Sequence[Any]) -> list[Any]:

@@ -107,11 +107,11 @@ class IntervalProblem(LocalProblem):
     def solved(self, own: Sequence[Any], w: Sequence[Any]) -> list[Any]:
         return [self._bounded(own[0] - self.mass * self._lacks(own[0], w))]
 
-    def linearised(self, own: Sequence[Any], w: Sequence[Any]) -> Linearised:
+    def linearised(self, own: Sequence[Any], w: Sequence[Any], soft: Any = SOFT) -> Linearised:
         u = self._lacks(own[0], w)
         y = own[0] - self.mass * u
         bound = self._bounded(y)
-        inside, stiff = y == bound, 1.0 / (SOFT * self.G + self.yields)
+        inside, stiff = y == bound, 1.0 / (soft * self.G + self.yields)
         a, left = bound - own[0], (bound - own[0]) * (self.G + self.yields)
         return Linearised([where(inside, -stiff * u, a)], [[where(inside, stiff, 0.0)]], left * left)
 

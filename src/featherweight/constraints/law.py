@@ -8,10 +8,10 @@ Gauss–Seidel), or linearised for a Newton step of all blocks at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-SOFT = 1e-6  # of the mobility: regularisation of a law that is linearised
+SOFT = 1e-6  # of the mobility: regularisation of a law that is linearised, unless another is given
 TINY = 1e-30
 LEAST = 1e-30  # mobility [1/kg]: keeps a row that can move nothing finite
 
@@ -72,6 +72,10 @@ class LocalProblem:
         """This block, or an inactive placeholder with unit mass."""
         raise NotImplementedError
 
+    def with_error(self, e: list[Any]) -> LocalProblem:
+        """The same block with another velocity error without impulses."""
+        return replace(self, e=e)  # type: ignore[type-var]
+
     def velocity(self, change: Sequence[Any]) -> list[Any]:
         """G Δλ: what a change of its own impulses does to its velocity."""
         raise NotImplementedError
@@ -80,8 +84,8 @@ class LocalProblem:
         """The impulses that fulfil the law; w is the velocity error with its own impulses as they are."""
         raise NotImplementedError
 
-    def linearised(self, own: Sequence[Any], w: Sequence[Any]) -> Linearised:
-        """The law near these impulses and velocity errors."""
+    def linearised(self, own: Sequence[Any], w: Sequence[Any], soft: Any = SOFT) -> Linearised:
+        """The law near these impulses and velocity errors; `soft` is its regularisation, as a part of the mobility."""
         raise NotImplementedError
 
     def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:

@@ -31,9 +31,7 @@ class Impulse(ContactModel):
     """Hard contact.
 
     Args:
-        tolerance: largest velocity [m/s] by which any contact may miss its laws. Where shapes touch, a step whose
-            search does not get there counts as solved within 100 times that; `solver` of the trajectory has what is
-            left.
+        tolerance: largest velocity [m/s] by which any contact may miss its laws.
         iterations: sweeps over the contacts and Newton steps after which a step is given up as not converged.
         recovery: β [1/s], by which depth beyond `slop` is recovered.
         recovery_speed: v_max [m/s], most that recovery adds.
@@ -52,7 +50,7 @@ class Impulse(ContactModel):
     """
 
     tolerance: float = 1e-8
-    iterations: int = 1000
+    iterations: int = 4000
     recovery: float = 50.0
     recovery_speed: float = 0.5
     slop: float = 1e-6

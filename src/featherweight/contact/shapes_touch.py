@@ -20,8 +20,6 @@ from featherweight.model import Model
 from featherweight.scalar import maximum, minimum
 from featherweight.spatial import Vector
 
-SLACK = 100.0  # times the tolerance: faces touch in more points than it takes to hold them, and searches may end there
-
 
 @dataclass(frozen=True)
 class ShapesTouch(Constraint):
@@ -71,8 +69,7 @@ class ShapesTouch(Constraint):
         return Block(
             Cone(m.friction), m.bodies, m.gap <= at.h * (REACH + BEYOND * m.closing),
             lambda: [m.push(at, row) for row in m.axes], wanted, approach=lambda v: m.closing,
-            inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes, slack=SLACK,
-            roams=isinstance(m, Slot),
+            inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes, roams=isinstance(m, Slot),
         )  # fmt: skip
 
     def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:

@@ -47,6 +47,7 @@ class Coupling:
         roaming: Collection[int] = (),
     ) -> None:  # fmt: skip
         self.tree, self.problems, self.acts, self.dofs, self.roaming = tree, problems, acts, dofs, roaming
+        self.eases: list[Any] = [0.0] * len(problems)  # part of each first row's v* that recovers from depth
         self.contacts = [k for k, problem in enumerate(problems) if problem.law.is_contact]
         self.some_roams: Any = False
         for k in roaming:

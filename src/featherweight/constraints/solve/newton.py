@@ -9,24 +9,37 @@ one row for each degree of freedom, and no more fill-in than the tree has. Where
 larger, a part of it is taken: to where the first contact comes to the edge of its cone. Two contacts of a rigid body
 that cannot both have the velocity they want push against each other, more with every sweep, until one of them gives
 way; such a step is the way there.
+
+**Regularisation.** Faces touch in more points than it takes to hold them (a hyperstatic problem): which of them carries
+how much is in the null space of J M⁻¹ Jᵀ, where a step moves impulses by what is left of w over the regularisation of
+the laws alone. A constant one creeps there, and a small one jumps about in the beginning. So that of later trials is
+proportional to the residual: the first trial has 1e-6, others 0.1 of the residual over the largest velocity error.
+
+**Recovery.** Points between two surfaces, or stops of joints and the ground, may want velocities that no motion has.
+After some trials what recovers from depth is left out, so that v* ≤ 0, which can be fulfilled.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from featherweight.constraints.law import Linearised, LocalProblem, dot
+from featherweight.constraints.law import SOFT, TINY, Linearised, LocalProblem, dot
 from featherweight.constraints.solve.coupling import Coupling, Impulses
 from featherweight.constraints.solve.roaming import Roaming, WhereItActs
+from featherweight.inputs import absent
 from featherweight.scalar import absolute, cos, logical_not, maximum, minimum, repeat, sqrt, when, where
 
-STEPS = 20  # of a trial
+STEPS, LONGER = 20.0, 60.0  # of the first trial, and of others
 SWEEPS = 1.0, 5.0  # between trials, in turns: always the same may lead to the same place
-TURN, SIZE = 1.7, 10.0  # of the impulses a trial begins with: angle between trials, times what stops a contact
+TURN, SIZE = 1.7, 2.0  # of the impulses a trial begins with: angle between trials, times sweeps and what stops contacts
+TRIALS = 4.0  # after which nothing has to recover from depth: two contacts may want what is not possible
 CLOSER = 0.25  # than the tolerance, and again if that is not enough: what is cut off impulses in the end makes an error
 BEYOND = 1.001  # past the edge of a cone, so that another law holds there
+SOFTER, LEAST, MOST = 0.1, 1e-10, 1e-4  # regularisation of later trials: times the error over the largest one; bounds
 
 FAR = 1e300  # an error that is not known yet
 
@@ -67,24 +80,29 @@ class Newton:
         self._stays = [k not in coupling.roaming for k, _ in enumerate(self.parts)]
         roaming = [part for part in self.parts if isinstance(part, WhereItActs)]
         self._roaming = Roaming(roaming, coupling.dofs) if roaming else None
+        self.largest: Any = TINY
+        for part in self.parts:
+            self.largest = maximum(self.largest, dot(part.e, part.e))
 
-    def search(self, begin: Iterate, again: Impulses, tolerance: Any, most: int, settle: Settle) -> Iterate:
+    def search(self, begin: Iterate, tolerance: Any, most: int, settle: Settle) -> Iterate:
         """Impulses after about `most` turns, or as soon as their error is below the tolerance [m/s]. Steps that lead
-        nowhere begin again: with the impulses `again`, and then elsewhere, once that has settled."""
+        nowhere begin again: without impulses, and then elsewhere, once that has settled."""
         square = tolerance * tolerance
 
         def trial(now: NewtonTrial) -> NewtonTrial:
-            last = repeat(self.step, now.start, until=lambda c: c.error <= now.enough, at_most=STEPS)
+            first = now.number == 0
+            end = now.start.turns + where(first, STEPS, LONGER)
+            eased = self._eased(now.number >= TRIALS)
+            step = partial(eased.step, first=first)
+            ends = lambda c: (c.error <= now.enough) | (c.turns >= end)  # noqa: E731
+            last = repeat(step, now.start, until=ends, at_most=int(LONGER))
             ended = self._inside(last.impulses)
-            found, left = last.error <= now.enough, self._error(ended)
+            found, left = last.error <= now.enough, eased._error(ended)
             best = _better(Iterate(ended, left, last.turns), now.best)
 
             def elsewhere() -> Impulses:
-                others = settle(self._elsewhere(now.number), now.sweeps)
-                return [
-                    [where(now.number > 0, x, y) for x, y in zip(one, other, strict=True)]
-                    for one, other in zip(others, again, strict=True)
-                ]
+                others = settle(self._elsewhere(now.number, SIZE * now.sweeps), now.sweeps)
+                return [[where(first, 0.0, x) for x in own] for own in others]
 
             impulses = when(logical_not(found | (left <= square)), elsewhere, last.impulses)
             enough = CLOSER * CLOSER * where(found, now.enough, square)
@@ -94,18 +112,20 @@ class Newton:
 
         nothing = Iterate([[0.0] * len(own) for own in begin.impulses], FAR, 0.0)
         start = NewtonTrial(begin, CLOSER * CLOSER * square, nothing, 0.0, SWEEPS[1])
-        end = repeat(trial, start, until=lambda c: c.best.error <= square, at_most=-(-most // STEPS))
+        ends = lambda c: (c.best.error <= square) | (c.start.turns >= begin.turns + float(most))  # noqa: E731
+        end = repeat(trial, start, until=ends, at_most=-(-most // int(STEPS)))
         return replace(end.best, turns=end.start.turns)
 
-    def step(self, now: Iterate) -> Iterate:
-        """One turn."""
+    def step(self, now: Iterate, first: Any) -> Iterate:
+        """One turn; `first`: of the first trial."""
         s = self._pushes(now.impulses)
+        soft = where(first, SOFT, minimum(maximum(SOFTER * sqrt(now.error / self.largest), LEAST), MOST))
 
         # the laws as they are here, and what they say of all pushes together
         system, laws, error = _System(self.coupling), [], 0.0
         for (part, own), stays in zip(self._each(now.impulses), self._stays, strict=True):
             w = part.error(s)
-            law = part.linearised(own, w)
+            law = part.linearised(own, w, soft)
             self.coupling.tree.mark()
             if stays:
                 system.add(part, law)
@@ -135,13 +155,22 @@ class Newton:
             error = maximum(error, part.linearised(new[-1], _sum(w, dw, share)).error)
         return Iterate(new, error, now.turns + 1.0)
 
-    def _elsewhere(self, number: Any) -> Impulses:
+    def _eased(self, now: Any) -> Newton:
+        """The same problem, where `now` says so without the velocities that recover from depth."""
+        new = copy.copy(self)
+        new.parts = [
+            part if absent(ease) else part.with_error([part.e[0] + where(now, ease, 0.0), *part.e[1:]])
+            for part, ease in zip(self.parts, self.coupling.eases, strict=True)
+        ]
+        return new
+
+    def _elsewhere(self, number: Any, scale: Any) -> Impulses:
         """Impulses, each time others: cos kθ of the k-th."""
         angle = TURN * number
         before, now, twice = 1.0, cos(angle), 2.0 * cos(angle)
         impulses: Impulses = []
         for part in self.parts:
-            size = SIZE * part.mass * sqrt(dot(part.e, part.e))
+            size = scale * part.mass * sqrt(dot(part.e, part.e))
             impulses.append([])
             for k, _ in enumerate(part.e):
                 impulses[-1].append(size * (absolute(now) if k == 0 else now))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from featherweight.constraints.law import dot
@@ -28,10 +28,12 @@ Search = Callable[[Coupling, Impulses], Sweep]
 
 @dataclass(frozen=True)
 class Rows:
-    """Of one block: velocities of its rows without impulses, and the wanted ones if nothing bounces."""
+    """Of one block: velocities of its rows without impulses, the wanted ones if nothing bounces, and what part of the
+    first row's recovers from depth."""
 
     free: list[Any]
     inelastic: list[Any]
+    recovers: Any = 0.0
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,5 @@ def _pushes(coupling: Coupling, impulses: Impulses) -> dict[int, Any]:
 def _with_errors(coupling: Coupling, errors: Sequence[list[Any]]) -> Coupling:
     """The same problems with other velocity errors without impulses."""
     new = copy.copy(coupling)
-    new.problems = [
-        replace(part, e=own)  # type: ignore[type-var]
-        for part, own in zip(coupling.problems, errors, strict=True)
-    ]
+    new.problems = [part.with_error(own) for part, own in zip(coupling.problems, errors, strict=True)]
     return new

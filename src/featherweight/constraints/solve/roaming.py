@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from featherweight.constraints.law import Linearised, LocalProblem, dot
+from featherweight.constraints.law import SOFT, Linearised, LocalProblem, dot
 from featherweight.scalar import array, count, when, where
 
 
@@ -44,10 +44,13 @@ class WhereItActs(LocalProblem):
     def pushed(self, impulse: Sequence[Any], s: dict[int, Any]) -> list[Any]:
         return when(self.acts, partial(self.part.pushed, impulse, s), [s[d] for d in self.dofs])
 
-    def linearised(self, own: Sequence[Any], w: Sequence[Any]) -> Linearised:
+    def with_error(self, e: list[Any]) -> WhereItActs:
+        return WhereItActs(self.part.with_error(e), self.acts)
+
+    def linearised(self, own: Sequence[Any], w: Sequence[Any], soft: Any = SOFT) -> Linearised:
         nothing = [0.0] * len(self.e)
         open_ = Linearised(nothing, [nothing for _ in nothing], 0.0)
-        return when(self.acts, partial(self.part.linearised, own, w), open_)
+        return when(self.acts, partial(self.part.linearised, own, w, soft), open_)
 
     def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:
         return when(self.acts, partial(self.part.reach, own, change), 1.0)

@@ -99,11 +99,7 @@ def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part]
     solved: Any = False
     error: Any = 0.0
     turns: Any = 0.0
-    converged: Any = True
     for part in parts:
-        enough = options.tolerance * max(blocks[k].slack for k in part.island.blocks)
-        if not options.keep_best:
-            converged = converged & (part.found.error <= enough * enough)
         slips = iter(part.found.slips)
         for d, x in zip(part.island.dofs, part.found.v, strict=True):
             v[d] = x
@@ -116,6 +112,7 @@ def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part]
     found = [x for reaction in reactions for x in reaction.impulses]
     each = zip(blocks, reactions, strict=True)
     memory = [x for block, reaction in each for x in block.remembered(reaction.impulses)]
+    converged = True if options.keep_best else error <= options.tolerance * options.tolerance
     moves = recovery if any(part.found.recovery for part in parts) else None
     return Solved(v, reactions, found, memory, moves, solved, converged, turns, sqrt(error))
 

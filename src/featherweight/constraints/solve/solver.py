@@ -25,7 +25,7 @@ from featherweight.constraints.solve.route import Route, route
 from featherweight.forces import Push
 from featherweight.inputs import Numbers
 from featherweight.model import Tree
-from featherweight.scalar import logical_not, repeat, when, where
+from featherweight.scalar import logical_not, maximum, repeat, when, where
 from featherweight.spatial import Force, Motion
 
 FEW = 6  # contacts
@@ -44,7 +44,7 @@ class SolverOptions:
     """
 
     tolerance: Any = 1e-8
-    iterations: int = 1000
+    iterations: int = 4000
     keep_best: bool = False
 
     def over(self, numbers: Numbers) -> SolverOptions:
@@ -106,18 +106,18 @@ class Solver:
             start = Sweep(coupling.start(impulses), impulses, UNKNOWN, 0.0)
             return repeat(coupling.sweep, start, until=lambda c: c.turns >= sweeps, at_most=int(max(SWEEPS))).impulses
 
-        def all_at_once(now: Sweep, again: Impulses, most: int) -> Sweep:
+        def all_at_once(now: Sweep, most: int) -> Sweep:
             begin = Iterate(now.impulses, now.error, now.turns)
-            found = Newton(coupling).search(begin, again, options.tolerance, most, settle)
+            found = Newton(coupling).search(begin, options.tolerance, most, settle)
             return Sweep(coupling.start(found.impulses), found.impulses, found.error, found.turns)
 
         last = Sweep(coupling.start(warm), warm, UNKNOWN, 0.0)
         if self.always:
-            return all_at_once(last, [[0.0] * len(own) for own in warm], options.iterations)
+            return all_at_once(last, options.iterations)
         most = min(PATIENCE, options.iterations)
         last = repeat(coupling.sweep, last, until=lambda c: c.error <= square, at_most=most)
         if options.iterations > PATIENCE:
-            newton = partial(all_at_once, last, warm, options.iterations - PATIENCE)
+            newton = partial(all_at_once, last, options.iterations - PATIENCE)
             found = when(logical_not(last.error <= square), newton, last)
             last = better(found, last) if options.keep_best else found
         return last
@@ -133,7 +133,9 @@ class Solver:
             problems.append(problem)
             rows.append(own)
         roaming = [k for k, block in enumerate(self.blocks) if block.roams]
-        return kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs, roaming), rows
+        coupling = kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs, roaming)
+        coupling.eases = [own.recovers for own in rows]
+        return coupling, rows
 
     def _problem(self, block: Block, way: Route, before: list[Any]) -> tuple[LocalProblem, Rows]:
         """The rows of a block, carried to the root, and its law for them; and their velocities without impulses."""
@@ -145,7 +147,10 @@ class Solver:
         inelastic = wanted if block.inelastic is None else block.inelastic(earlier, free)
         e = [x - y for x, y in zip(free, wanted, strict=True)]
         T, Y = zip(*(self._carried(push, way) for push in pushes), strict=True)
-        return block.law.problem(way.dofs, list(T), list(Y), e, before), Rows(free, inelastic)
+        recovers: Any = 0.0
+        if block.law.one_sided and block.recovers is None:  # part of v*, unless that bounces
+            recovers = where(wanted[0] > inelastic[0], 0.0, maximum(inelastic[0], 0.0))
+        return block.law.problem(way.dofs, list(T), list(Y), e, before), Rows(free, inelastic, recovers)
 
     def _carried(self, push: Push, way: Route) -> tuple[list[Any], list[Any]]:
         """T = L⁻¹ t and Y = T / d of the joints that a push meets on its way to the root, the nearest first."""
