@@ -29,7 +29,7 @@ from featherweight.scalar import logical_not, maximum, repeat, when, where
 from featherweight.spatial import Force, Motion
 
 FEW = 6  # contacts
-PATIENCE = 20  # sweeps before all blocks are solved at once; none where some always act, which sweeps are slow with
+PATIENCE = 4  # sweeps before all blocks are solved at once; none where some always act, which sweeps are slow with
 UNKNOWN = 1e300  # residual before the first sweep
 
 
