@@ -41,6 +41,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "integrate": ("q", "v", "dt"),
     "difference": ("q0", "q1"),
 }
+NAMES = sorted((*INPUTS, "rollout_cost", "step", "wrap"))  # what the modules for JAX and PyTorch have
 WITH_WRENCHES = ("forward_dynamics", "inverse_dynamics", "joint_wrenches")
 NOT_OPTIONS = {"model", "out", "parameters", "f_ext"}
 

@@ -19,25 +19,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from featherweight.functions import Function
-from featherweight.interop.dynamics import described, operator_named
+from featherweight.interop.dynamics import INPUTS, NAMES, described, operator_named
 from featherweight.interop.operators import Operator, operator_of
 from featherweight.interop.rollouts import RolloutCost
 from featherweight.interop.steps import Step
 from featherweight.interop.torch_function import applied, torch
 from featherweight.model import Model
 
-__all__ = [
-    "bias_force", "body_acceleration", "body_velocity", "center_of_mass", "centroidal_bias",
-    "centroidal_momentum_matrix", "com_jacobian", "coriolis_matrix", "difference", "forward_dynamics",
-    "forward_kinematics", "frame_pose", "gravity_force", "integrate", "inverse_dynamics", "jacobian", "jacobian_dot",
-    "joint_wrenches", "kinetic_energy", "mass_matrix", "mass_matrix_inverse", "momentum", "passive_force",
-    "potential_energy", "rollout_cost", "solve_mass_matrix", "step", "wrap",
-]  # fmt: skip
+__all__ = list(NAMES)
 
 Call = Callable[..., Any]
 
@@ -140,28 +134,8 @@ def _named(name: str) -> Callable[..., Call]:
     return described(make, name)
 
 
-bias_force = _named("bias_force")
-body_acceleration = _named("body_acceleration")
-body_velocity = _named("body_velocity")
-center_of_mass = _named("center_of_mass")
-centroidal_bias = _named("centroidal_bias")
-centroidal_momentum_matrix = _named("centroidal_momentum_matrix")
-com_jacobian = _named("com_jacobian")
-coriolis_matrix = _named("coriolis_matrix")
-difference = _named("difference")
-forward_dynamics = _named("forward_dynamics")
-forward_kinematics = _named("forward_kinematics")
-frame_pose = _named("frame_pose")
-gravity_force = _named("gravity_force")
-integrate = _named("integrate")
-inverse_dynamics = _named("inverse_dynamics")
-jacobian = _named("jacobian")
-jacobian_dot = _named("jacobian_dot")
-joint_wrenches = _named("joint_wrenches")
-kinetic_energy = _named("kinetic_energy")
-mass_matrix = _named("mass_matrix")
-mass_matrix_inverse = _named("mass_matrix_inverse")
-momentum = _named("momentum")
-passive_force = _named("passive_force")
-potential_energy = _named("potential_energy")
-solve_mass_matrix = _named("solve_mass_matrix")
+globals().update({name: _named(name) for name in INPUTS})
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Callable[..., Call]: ...

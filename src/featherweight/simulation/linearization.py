@@ -48,8 +48,7 @@ def linearize(
 
     Configurations move along q ⊕ δ: nv directions, each joint in its own frame, linear first. Impulses of contacts,
     limits and dry friction are differentiated by the implicit function theorem, on the side of each law that the step
-    took: open, sticking, sliding; at an end or not. Where a contact just begins or ends, or begins to slip, this is the
-    derivative from that side.
+    took: open, sticking, sliding; at an end or not. Where a contact begins, ends or begins to slip: from that side.
 
     Args:
         model, q, v: the robot; configurations, shape (…, nq); velocities, shape (…, nv).
@@ -88,18 +87,13 @@ def linearize(
             same = contact is a and control is b and integrator is c and actuators is d and limits is e
             if same and forces is f and constraints is g:  # as in the call before: straight to native code
                 for entry in last.entries:
-                    result = entry(q, v, last.no_force if tau is None else tau, last.steps[dt])
-                    if result is not None:
-                        return result
+                    if (found := entry(q, v, last.no_force if tau is None else tau, last.steps[dt])) is not None:
+                        return found
         except NO_FAST_PATH:
             pass
-    flags = f_ext is not None, smoothing is not None, whole
     step_arguments = (contact, control, integrator, actuators, limits, forces, constraints)
-    found = _found(checked_model(model), flags, step_arguments)
-    arguments = found.arguments(q, v, tau, dt, f_ext, state, parameters)
-    if smoothing is not None:
-        arguments[found.places[SMOOTHING]] = width(smoothing)
-    return found.called(arguments)
+    code = _found(checked_model(model), (f_ext is not None, smoothing is not None, whole), step_arguments)
+    return code.called(code.arguments(q, v, tau, dt, f_ext, state, parameters, smoothing))
 
 
 def width(smoothing: Any) -> np.ndarray | None:
@@ -139,7 +133,9 @@ class Found:
             self.entries = tuple(partial(entry, *others) for entry in self.code.entries)
         return result
 
-    def arguments(self, q: Any, v: Any, tau: Any, dt: Any, f_ext: Any, state: Any, parameters: Any) -> list[Any]:
+    def arguments(
+        self, q: Any, v: Any, tau: Any, dt: Any, f_ext: Any, state: Any, parameters: Any, smoothing: Any
+    ) -> list[Any]:
         """The arguments of the code, in order."""
         if type(dt) is not float or dt not in self.steps:
             dt = seconds("dt", "time step", dt)
@@ -148,8 +144,8 @@ class Found:
         values[places["q"]], values[places["v"]], values[places["dt"]] = q, v, self.steps[float(dt)]
         if tau is not None:
             values[places["tau"]] = tau
-        if f_ext is None and state is None and not parameters:
-            return values
+        if smoothing is not None:
+            values[places[SMOOTHING]] = width(smoothing)
         more = {} if f_ext is None else {"f_ext": f_ext}
         if parameters:
             model = self.code.model

@@ -57,9 +57,9 @@ def emit_steps(
         if isinstance(step, Turn):
             calls += emit_turn(step, lanes)
             continue
-        pointers = leaving[k].pointers
         own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
         own += [plan.base[source] + first for source, first in step.targets]
+        pointers = leaving[k].pointers
         functions = bound if any(operation[0] == "lookup" for operation in step.code) else free
         if uses[like[k]] == 1:
             function = _Function(step, lanes, plan.lookups, plan, own, number, leaving=leaving[k])
@@ -85,9 +85,8 @@ def emit_steps(
         if isinstance(step, Turn) and step.kind == "begin" and step.repeat.at_most > 1
     ]
     body = "\n  ".join([*counters, *_spread(calls, fetches)])
-    rows = fetches or straight
-    arguments = f"ptr %ws{'' if rows is None else rows.pointers}"
-    run = f"define internal void @step({arguments}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
+    arguments = "" if (rows := fetches or straight) is None else rows.pointers
+    run = f"define internal void @step(ptr %ws{arguments}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
     return free, "".join((*_tables(plan, lanes, places), *bound, run))
 
 
