@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight import report
 
 
 def stack() -> fw.Model:
@@ -33,6 +34,10 @@ def test_forces_are_those_of_the_contacts_with_their_sign(slots: int) -> None:
     listed = [c.force if c.a == "low" else -c.force for c in run.contacts(10) if {c.a, c.b} == {"low", "high"}]
     assert np.allclose(on_low[10], np.sum(listed, axis=0))
     assert not run.force_between("low", "ground").any()
+    told = {line.name: line.value for line in report.summary(run)}
+    assert told["shape_contacts_most"] == 2
+    assert told["largest_shape_force"] == pytest.approx(np.linalg.norm(run.force_between("low", "table"), axis=1).max())
+    assert told["residual"] < 1e-6
     with pytest.raises(ValueError, match="no pair that may touch in this run"):
         run.force_between("high", "table")
     with pytest.raises(KeyError, match="did you mean 'table'"):
