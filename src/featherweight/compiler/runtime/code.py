@@ -156,10 +156,14 @@ class Code:
         return max(2, WORTH_A_THREAD // self.cost)
 
     def workspace(self) -> np.ndarray:
-        """Zeroed, on a cache line, with the literal block and the numbers written."""
+        """Zeroed, on a cache line, with the literal block and the numbers written.
+
+        Zeros are written: pages that are read and never written (values that no lane has needed yet) would all be one
+        page of the system, at many addresses, which some processors keep only one of in their nearest cache."""
         machine, literals = self.machine, len(self.machine.literals)
         n = machine.first_number // 8 + len(machine.numbers)
-        memory = np.zeros(n + 8)
+        memory = np.empty(n + 8)
+        memory.fill(0.0)
         start = (-memory.ctypes.data % 64) // 8
         ws = memory[start : start + n]
         first = machine.first_literal * self.width

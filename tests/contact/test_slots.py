@@ -1,0 +1,74 @@
+"""Slots: the contact points that are looked for are found, and a Newton step with them is that of all blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import featherweight as fw
+from featherweight.collision import touches
+from featherweight.constraints import Cone
+from featherweight.constraints.law import LocalProblem
+from featherweight.constraints.solve.coupling import Coupling
+from featherweight.constraints.solve.newton import Iterate, Newton
+from featherweight.contact.near_pairs import near_pairs
+from featherweight.contact.signorini import BEYOND, REACH
+from featherweight.contact.touching import both_ways, placed, touching_pairs
+from featherweight.forces import Kinematics
+
+HUMANOID = fw.robots.humanoid(collision=True)
+PAIRS = touching_pairs(HUMANOID, "auto", 0)
+
+
+def test_all_contacts_that_can_act_are_found() -> None:
+    """Against each pair by itself: all contact points whose gap can close within the step, the nearest first."""
+    rng, h, speed, slots = np.random.default_rng(0), 5e-3, 3.0, 30
+    numbers = {id(pair): 2 * k for k, pair in enumerate(PAIRS)}  # capsules alone: two contact points each
+    acting = 0
+    for _ in range(4):
+        q, v = HUMANOID.random(rng), speed * rng.normal(size=HUMANOID.nv)
+        at = Kinematics(HUMANOID, HUMANOID.over_floats, q.tolist(), v.tolist())
+        expected = []
+        for pair in PAIRS:
+            for j, touch in enumerate(touches(placed(pair.a, at), placed(pair.b, at))):
+                forces = both_ways(at, *pair.bodies, touch.point, touch.normal)
+                closing = max(-sum(at.velocity[i].dot(force) for i, force in forces.items()), 0.0)
+                if touch.gap <= h * (REACH + BEYOND * closing):
+                    expected.append((touch.gap, numbers[id(pair)] + j, *touch.normal, *touch.point))
+        near = near_pairs(PAIRS, slots, at, h)
+        found = [(m.gap, m.number, *m.normal, *m.point) for m in near.contacts if m.number >= 0]
+        gaps = [contact[0] for contact in found]
+        assert gaps == sorted(gaps)
+        assert set(expected) <= set(found)
+        assert near.touching == sum(gap <= 0 for gap in gaps) == sum(contact[0] <= 0 for contact in expected)
+        acting += len(expected)
+    assert acting > 5
+
+
+class Chains:
+    """Where a Newton step marks its regions: nowhere."""
+
+    def mark(self) -> None:
+        """No region."""
+
+
+def test_a_newton_step_with_roaming_blocks_is_that_of_all_blocks() -> None:
+    """Two contacts that stay on legs of their own, three that roam, of which one does not act."""
+    rng = np.random.default_rng(1)
+    dofs = range(9)
+    ways = [(0, 1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5, 7, 8), *[tuple(dofs)] * 3]
+    acts = [True, True, True, False, True]
+    problems: list[LocalProblem] = []
+    for way in ways:
+        T = rng.normal(size=(3, len(way)))
+        Y = (T / rng.uniform(0.5, 2.0, len(way))).tolist() if way != tuple(dofs) else T.tolist()
+        e = rng.normal(size=3).tolist()
+        problems.append(Cone(0.7).problem(way, T.tolist(), Y, e, [0.0] * 3))
+    impulses = [np.abs(rng.normal(size=3)).tolist() if own else [0.0] * 3 for own in acts]
+    steps = [
+        Newton(Coupling(Chains(), problems, acts, dofs, roaming)).step(Iterate(impulses, 1.0, 0.0))  # type: ignore[arg-type]
+        for roaming in ((), (2, 3, 4))
+    ]
+    all_at_once, corrected = (np.array(step.impulses) for step in steps)
+    assert np.abs(all_at_once - np.array(impulses)).max() > 0.1
+    np.testing.assert_allclose(corrected, all_at_once, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(corrected[3], 0.0)
