@@ -4,10 +4,11 @@ Most pairs are far apart, and cost a comparison of bounding balls. Those are tak
 none is near costs one branch. The shapes of what is left are looked at, and contact points within their margin are
 kept, the nearest first.
 
-A contact acts across a gap up to h (REACH + BEYOND u), u the speed at which the two approach each other there
+A contact acts across a gap up to h (REACH + h g + BEYOND u), u the speed at which the two approach each other there
 (`shapes_touch`). A shape whose centre moves at v and which turns at ω has no point faster than
 |v| + |ω| reach ≤ √(2 v² + 2 ω² reach²), so that u is at most the sum of these speeds of the two: what is beyond cannot
-act. Speeds are relative to the base of a robot, whose motion brings none of its shapes nearer to another.
+act of its own. (Where something faster makes all contacts of an island reach as far, a pair beyond this waits for the
+next step.) Speeds are relative to the base of a robot, whose motion brings none of its shapes nearer to another.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.collision import FAR, Placed, Touch, may_be_within, touches
-from featherweight.contact.signorini import BEYOND, REACH
+from featherweight.contact.signorini import BEYOND, reach_from_rest
 from featherweight.contact.touching import TouchingPair, placed
 from featherweight.forces import Kinematics
 from featherweight.model import Tree
@@ -105,11 +106,11 @@ def near_pairs(pairs: Sequence[TouchingPair], slots: int, at: Kinematics, h: Any
     shapes = list(dict.fromkeys(shape for pair in pairs for shape in both(pair)))
     bounds = _bounds(shapes, at, h)
     table = array([x for bound in bounds for x in bound.numbers])
-    nearest, first = Nearest(slots), 0
+    nearest, first, rest = Nearest(slots), 0, reach_from_rest(at.tree, h)
     for group in groups(pairs):
-        own = _Group(group, shapes, table, nearest, first, h)
+        own = _Group(group, shapes, table, nearest, first, rest)
         at.tree.mark()
-        own.look(_apart(group, dict(zip(shapes, bounds, strict=True)), at.tree, h))
+        own.look(_apart(group, dict(zip(shapes, bounds, strict=True)), at.tree, rest))
         at.tree.mark()
         first += len(group) * group[0].count
     return nearest
@@ -163,13 +164,13 @@ def _relative(body: int, base: int, at: Kinematics) -> Motion:
     return own - at.pose[body] @ (at.pose[base].inverse @ at.velocity[base])
 
 
-def _apart(group: Sequence[TouchingPair], bounds: dict[CollisionShape, ShapeBound], tree: Tree, h: Any) -> list[Any]:
+def _apart(group: Sequence[TouchingPair], bounds: dict[CollisionShape, ShapeBound], tree: Tree, rest: Any) -> list[Any]:
     """Of each pair: not positive where the balls around two shapes, each with its margin, are near each other."""
     result = []
     for pair in group:
         a, b = both(pair)
         between = bounds[a].X.r - bounds[b].X.r
-        reach = tree.lift(a.shape.reach + b.shape.reach) + h * REACH
+        reach = tree.lift(a.shape.reach + b.shape.reach) + rest
         most = reach + (bounds[a].margin + bounds[b].margin)
         result.append(between.dot(between) - most * most)
     return result
@@ -180,9 +181,9 @@ class _Group:
 
     def __init__(
         self, group: Sequence[TouchingPair], shapes: Sequence[CollisionShape], poses: Any, nearest: Nearest, first: int,
-        h: Any,
+        rest: Any,
     ) -> None:  # fmt: skip
-        self._poses, self._nearest, self._first, self._reach = poses, nearest, first, h * REACH
+        self._poses, self._nearest, self._first, self._reach = poses, nearest, first, rest
         self._points, ends = group[0].count, [both(pair) for pair in group]
         self._kinds = [shape.shape for shape in ends[0]]
         self._indices = [np.array([float(shapes.index(pair[side])) for pair in ends]) for side in (0, 1)]

@@ -8,16 +8,17 @@ recovered by a motion that is forgotten (`constraints.solve.recovery`), in steps
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from featherweight.constraints import Block, Cone, Constraint, Reaction, Situation
+from featherweight.constraints.solve.islands import islands
 from featherweight.contact.candidates import Ground
-from featherweight.contact.signorini import BEYOND, REACH, wanted_velocities
+from featherweight.contact.signorini import BEYOND, reach_from_rest, wanted_velocities
 from featherweight.contact.slots import Arrangement, Slot, Slots, arranged, nearest
 from featherweight.contact.touching import Touching, pair_records, touching
-from featherweight.model import Model
-from featherweight.scalar import maximum, minimum
+from featherweight.model import Model, aggregated
+from featherweight.scalar import maximum, minimum, where
 from featherweight.spatial import Vector
 
 
@@ -52,7 +53,25 @@ class ShapesTouch(Constraint):
 
     def blocks(self, at: Situation) -> list[Block]:
         direct, shared = self._touching(at)
-        return [self._block(m, at) for m in direct] + [self._block(slot, at) for slot in shared.slots]
+        return self._foreseen(at, [*direct, *shared.slots])
+
+    def _foreseen(self, at: Situation, every: list[Touching | Slot]) -> list[Block]:
+        """The blocks of these contacts, which act where a step may close them.
+
+        Impulses of this step may send a body towards another one. How fast is not known before they are, but not
+        faster by much than the fastest of what meets in this island of bodies: all of it reaches as far.
+        """
+        rest = reach_from_rest(at.tree, at.h)
+        own = [rest + at.h * BEYOND * m.closing for m in every]
+        blocks = [self._block(m, m.gap <= reach, at) for m, reach in zip(every, own, strict=True)]
+        for island in islands(aggregated(at.tree), blocks) if len(blocks) > 1 else ():
+            at.tree.mark()
+            farthest: Any = 0.0
+            for k in island.blocks:
+                farthest = maximum(farthest, where(blocks[k].acts, own[k], 0.0))
+            for k in island.blocks:
+                blocks[k] = replace(blocks[k], acts=every[k].gap <= maximum(own[k], farthest))
+        return blocks
 
     def _touching(self, at: Situation) -> tuple[list[Touching], Slots]:
         def make() -> tuple[list[Touching], Slots]:
@@ -62,14 +81,14 @@ class ShapesTouch(Constraint):
 
         return at.once(("touching", id(self)), make)
 
-    def _block(self, m: Touching | Slot, at: Situation) -> Block:
+    def _block(self, m: Touching | Slot, acts: Any, at: Situation) -> Block:
         recovers = maximum(minimum(-self.recovery * (m.gap + self.slop), self.recovery_speed), 0.0)
         inside = recovers if at.moved else 0.0
         wanted, inelastic = wanted_velocities(at, m.gap, inside, m.restitution, self.bounce_speed)
         return Block(
-            Cone(m.friction), m.bodies, m.gap <= at.h * (REACH + BEYOND * m.closing),
-            lambda: [m.push(at, row) for row in m.axes], wanted, approach=lambda v: m.closing,
-            inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes, roams=isinstance(m, Slot),
+            Cone(m.friction), m.bodies, acts, lambda: [m.push(at, row) for row in m.axes], wanted,
+            approach=lambda v: m.closing, inelastic=inelastic, recovers=None if at.moved else recovers, axes=m.axes,
+            roams=isinstance(m, Slot),
         )  # fmt: skip
 
     def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:

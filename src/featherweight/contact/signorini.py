@@ -7,13 +7,20 @@ from typing import Any
 
 from featherweight.constraints import Situation
 from featherweight.inputs import absent
-from featherweight.scalar import maximum, where
+from featherweight.model import Tree
+from featherweight.scalar import maximum, sqrt, where
 
 REACH = 0.1  # [m/s]: a gap that this speed closes within a step is a speculative contact
 BEYOND = 2.0  # times the speed two shapes approach with: contacts that a step could close act
 
 # (velocities of the rows before the step, and free ones) -> target velocity of each row
 Wanted = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
+
+
+def reach_from_rest(tree: Tree, h: Any) -> Any:
+    """The gap [m] that two shapes may close within a step though they do not approach each other now: h (REACH + h g),
+    g the acceleration of gravity."""
+    return h * (REACH + h * sqrt(tree.gravity.dot(tree.gravity)))
 
 
 def wanted_velocities(
