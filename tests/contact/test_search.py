@@ -58,7 +58,8 @@ def test_robots_that_tumble_converge(control):
     alone = fw.contact.Impulse(iterations=PATIENCE)
     sweeps = fw.rollout(model, q, v, steps=500, dt=1e-3, control=control, contact=alone)
     assert np.count_nonzero(sweeps.status) > 6
-    assert np.nanmax(sweeps.solver[sweeps.status == 0, :, 1]) <= contact.tolerance
+    solved = np.arange(500) < np.where(sweeps.status, sweeps.failed_step, 500)[:, None]
+    assert np.nanmax(sweeps.solver[solved][:, 1]) <= contact.tolerance
 
 
 def test_a_lane_is_not_changed_by_others_that_search():
