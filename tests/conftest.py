@@ -52,7 +52,6 @@ LONG = (
     "tests/simulation/test_gyroscopic.py",
     "tests/compiler/test_parts.py",
     "tests/equations/test_derivations.py",
-    "tests/compiler/test_variants.py",
 )
 
 if "PYTEST_XDIST_WORKER" not in os.environ:  # workers share the folder of the process that started them
