@@ -53,7 +53,7 @@ def test_one_lane_of_two_hundred_thousand_is_computed_again_and_shown(tmp_path: 
     assert np.array_equal(run.q[[0, -1]], swept["q"][LANE]), "to the bits it had among the others"
     with swept.show(LANE, block=False, browser=False) as viewer:
         viewer.content._pause(True)
-        with Page(viewer.url, (620, 560)) as page:
+        with Page(viewer.url, (620, 417)) as page:
             page.until(f"{SLIDER} != null", 60)
             first = moved_to(page, "Home")
             moved_to(page, "End", first)

@@ -36,7 +36,7 @@ def floating() -> fw.Model:
     build = fw.Builder("floating", parameters=("arm.mass",))
     build.add_body("base", joint=fw.joints.Free(), inertia=fw.Inertia.box(2.0, (0.2, 0.3, 0.1)))
     rod = fw.Inertia.box(0.5, (0.1, 0.1, 0.3), at=(0, 0.01, -0.15))
-    build.add_body("arm", parent="base", joint=fw.joints.Spherical(), inertia=rod)
+    build.add_body("arm", parent="base", joint=fw.joints.Revolute("x"), inertia=rod)
     return build.add_contact_point("south", parent="base", position=(0, 0, -0.05), radius=0.05).build()
 
 

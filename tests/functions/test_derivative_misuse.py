@@ -83,7 +83,7 @@ def test_rollouts_name_what_is_wrong_before_they_begin() -> None:
     q = floating.neutral()
     q[3:7] *= 1.1
     with pytest.raises(ValueError, match=r"q: joint 'base_joint': the quaternion .* has length 1.1"):
-        fw.rollout_gradient(cost, floating, q, np.zeros(9), steps=3, dt=1e-3)
+        fw.rollout_gradient(cost, floating, q, np.zeros(floating.nv), steps=3, dt=1e-3)
     for wrt, text in ((3, "wrt: expected names among q, v, tau, got 3"), (("v", "v"), "wrt: expected each name once")):
         with pytest.raises(ValueError, match=text):
             fw.rollout_gradient(cost, HOPPER, [0, 0], [0, 0], steps=3, dt=1e-3, wrt=wrt)  # type: ignore[arg-type]

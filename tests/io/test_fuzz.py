@@ -13,7 +13,7 @@ import featherweight as fw
 from featherweight import algorithms
 from featherweight.spatial import RigidInertia, Symmetric, Vector
 
-COUNT, SEED = 800, 20_260
+COUNT, SEED = 500, 20_260
 
 
 @pytest.fixture(scope="module")

@@ -226,9 +226,9 @@ def once(f: Callable[..., Any]) -> Callable[..., Any]:
     return remembered
 
 
-def functions_of_frames(m: pin.Model) -> dict[str, Pair]:
-    """Of up to three frames, each with one way to write its motion: all three ways on every robot, and a frame with
-    another one from robot to robot."""
+def functions_of_frames(m: pin.Model, every: bool) -> dict[str, Pair]:
+    """Of up to three frames, each with `every` way to write its motion, or with one: all three ways on a robot, and the
+    same frame with another one from robot to robot."""
     pairs = {}
 
     def add(name: str, ours: Callable[..., np.ndarray], theirs: Callable[..., Any], frame: str, *options: Any) -> None:
@@ -242,12 +242,12 @@ def functions_of_frames(m: pin.Model) -> dict[str, Pair]:
     for k, frame in enumerate(chosen):
         add("frame_pose.rotation", lambda o, x, f: pose(o, x, f).rotation, frame_rotation, frame)
         add("frame_pose.position", lambda o, x, f: pose(o, x, f).position, frame_position, frame)
-        in_ = list(IN)[(k + m.nv) % 3]
-        add("jacobian", lambda o, x, *f: fw.jacobian(o, x.q, *f), jacobian, frame, in_)
-        add("jacobian_dot", lambda o, x, *f: fw.jacobian_dot(o, x.q, x.v, *f), jacobian_dot, frame, in_)
-        add("body_velocity", lambda o, x, *f: fw.body_velocity(o, x.q, x.v, *f), body_velocity, frame, in_)
-        for kind in ("spatial", "classical"):
-            add("body_acceleration", our_acceleration, body_acceleration, frame, in_, kind)
+        for in_ in IN if every else [list(IN)[(k + m.nv) % 3]]:
+            add("jacobian", lambda o, x, *f: fw.jacobian(o, x.q, *f), jacobian, frame, in_)
+            add("jacobian_dot", lambda o, x, *f: fw.jacobian_dot(o, x.q, x.v, *f), jacobian_dot, frame, in_)
+            add("body_velocity", lambda o, x, *f: fw.body_velocity(o, x.q, x.v, *f), body_velocity, frame, in_)
+            for kind in ("spatial", "classical"):
+                add("body_acceleration", our_acceleration, body_acceleration, frame, in_, kind)
     return {n: pair._replace(size=jacobian_dot_size) if "jacobian_dot" in n else pair for n, pair in pairs.items()}
 
 
@@ -269,8 +269,8 @@ def functions_of_contact(m: pin.Model) -> dict[str, Pair]:
     return pairs
 
 
-def functions(m: pin.Model) -> dict[str, Pair]:
-    """Ours and Pinocchio's by name, for a model of Pinocchio's and ours made from it."""
+def functions(m: pin.Model, every: bool = False) -> dict[str, Pair]:
+    """Ours and Pinocchio's by name, for a model of Pinocchio's and ours made from it; frames in `every` way."""
     poses = once(lambda o, x: fw.forward_kinematics(o, x.q))
     return {
         "integrate": Pair(
@@ -320,7 +320,7 @@ def functions(m: pin.Model) -> dict[str, Pair]:
         ),
         "centroidal_bias": Pair(lambda o, x: fw.centroidal_bias(o, x.q, x.v), centroidal_bias),
         **functions_of_contact(m),
-        **functions_of_frames(m),
+        **functions_of_frames(m, every),
     }
 
 
@@ -332,7 +332,7 @@ def rates_from(
     For joints whose S changes, and for mimic joints, Pinocchio's own are wrong: C v is not its velocity-product force,
     J a + (dJ/dt) v not its acceleration (https://github.com/stack-of-tasks/pinocchio/issues/2053).
     """
-    of_full = functions(full)
+    of_full = functions(full, every=True)
 
     def theirs(name: str, x: States) -> np.ndarray:
         x, G = unfold(x)
