@@ -401,36 +401,53 @@ def thrown(quick: bool) -> Rows:
 
 
 def humanoid(quick: bool) -> Rows:
-    """The humanoid lying on the ground with about a hundred pairs of capsules that may touch, against none."""
-    model = scenes.ragdoll()
-    rng = np.random.default_rng(0)
-    lanes, steps = (8, 20) if quick else (64, 200)
-    q = np.array([model.random(rng) for _ in range(lanes)])
-    q[:, :3], q[:, 7:] = 0.0, 0.6 * q[:, 7:]
-    q[:, 2] = 0.02 - fw.scenes.lowest(model, q)
-    v = np.zeros((lanes, model.nv))
-    kinds, first, kept = ("ground", "auto"), {}, {}
-    for kind in kinds:
-        first[kind] = first_call(model, q, dt=DT, contact=Impulse(pairs=kind, friction=0.6))
+    """The humanoid with pairs of capsules that may touch, 97 of them and all 207, against none: standing, held by
+    joint control, where none touch; and limp, falling to the ground in random postures, where some do."""
+    lanes, steps = (8, 20) if quick else (64, 300)
+    found: Rows = []
+    for state, make in (("standing", scenes.standing), ("lying", scenes.lying)):
+        model, q, means = make(lanes)
+        used = [(pair.a, pair.b) for pair in model.collision_pairs() if pair.used]
+        kinds = {"ground": "ground", "97 pairs": used[:97], f"{len(used)} pairs": "auto"}
+        contacts = {kind: Impulse(pairs=pairs, friction=0.6) for kind, pairs in kinds.items()}
+        first = {kind: first_call(model, q, dt=DT, contact=own, **means) for kind, own in contacts.items()}
+        for name, states in (("single", q[0]), ("batch", q)):
+            found += pairs_cost(f"humanoid {state}, {name}", model, states, contacts, steps, quick, means)
+        for kind in list(kinds)[1:]:
+            calls = first[kind] / first["ground"]
+            title = f"humanoid {state}, {kind}, first call over that without"
+            found.append(row(title, calls, "≤ 2", calls <= 2, first_s=first[kind]))
+    return found
+
+
+def pairs_cost(
+    name: str, model: fw.Model, q: np.ndarray, contacts: dict[str, Impulse], steps: int, quick: bool,
+    means: dict[str, Any],
+) -> Rows:  # fmt: skip
+    """The step with pairs over that without; how many steps had contacts between capsules, and whether the states
+    have the same bits where none had."""
+    v, kept = np.zeros((*q.shape[:-1], model.nv)), {}
 
     def run(kind: str) -> Callable[[], None]:
         def call() -> None:
             with fw.threads(1):
-                kept[kind] = fw.rollout(model, q, v, steps=steps, dt=DT, contact=Impulse(pairs=kind, friction=0.6))
+                kept[kind] = fw.rollout(model, q, v, steps=steps, dt=DT, contact=contacts[kind], **means)
 
         return call
 
-    without, with_pairs = best_of([run(kind) for kind in kinds], 1 if quick else 5)
-    share, calls = with_pairs / without, first["auto"] / first["ground"]
-    missed = int(kept["auto"].missed.max()) if kept["auto"].missed.size else 0
-    failed = {kind: int((kept[kind].status != 0).sum()) for kind in kinds}
-    pairs = sum(bool(pair.used) for pair in model.collision_pairs())
-    return [
-        row("humanoid with self-collision, step over that without", share, "≤ 1.5", share <= 1.5, pairs=pairs,
-            missed=missed, failed=failed["auto"], failed_without=failed["ground"]),
-        row("humanoid with self-collision, first call over that without", calls, "≤ 2", calls <= 2,
-            first_s=first["auto"]),
-    ]  # fmt: skip
+    times = dict(zip(contacts, best_of([run(kind) for kind in contacts], 2 if quick else 7), strict=True))
+    rows, lanes = [], q.size // model.nq
+    for kind in list(contacts)[1:]:
+        own, share = kept[kind], times[kind] / times["ground"]
+        touching = np.abs(own.slots[..., 1:]).sum(axis=(-1, -2)) > 0
+        alike = bool(np.array_equal(own.q, kept["ground"].q)) if not touching.any() else None
+        rows.append(row(
+            f"{name}, {kind}, step over that without", share, "≤ 1.5", share <= 1.5, same_bits=alike,
+            us=1e6 * times[kind] / lanes / steps, steps_with_contacts=float(touching.mean()),
+            missed=int(np.max(own.missed, initial=0)), failed=int((own.status != 0).sum()),
+            failed_without=int((kept["ground"].status != 0).sum()),
+        ))  # fmt: skip
+    return rows
 
 
 def ragdolls(quick: bool) -> Rows:

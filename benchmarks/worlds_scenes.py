@@ -191,6 +191,32 @@ def ragdoll() -> fw.Model:
     return fw.robots.humanoid(collision=True)
 
 
+Means = dict[str, Any]
+
+
+def standing(count: int) -> tuple[fw.Model, np.ndarray, Means]:
+    """Humanoids with motors on slightly bent legs, their arms a little away from the body; joint control holds them."""
+    model = fw.robots.humanoid(collision=True, armature=0.05)
+    q = np.tile(model.neutral(), (count, 1))
+    q[:, 7:] += 0.02 * np.random.default_rng(1).normal(size=(count, model.nq - 7))
+    bent = {"knee": 0.4, "hip_pitch": -0.2, "ankle_pitch": -0.2, "elbow": -0.5}
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        for name, angle in {**bent, "shoulder_roll": 0.4 * sign, "hip_roll": 0.08 * sign}.items():
+            q[:, model.joint(f"{side}_{name}").q] = angle
+    q[:, 2] -= fw.scenes.lowest(model, q)
+    control = fw.control.joint_pd(model, q[0], stiffness=300.0, damping=10.0, gravity=False)
+    return model, q, {"control": control}
+
+
+def lying(count: int) -> tuple[fw.Model, np.ndarray, Means]:
+    """Limp humanoids in random postures just above the ground."""
+    model, rng = ragdoll(), np.random.default_rng(0)
+    q = np.array([model.random(rng) for _ in range(count)])
+    q[:, :3], q[:, 7:] = 0.0, 0.6 * q[:, 7:]
+    q[:, 2] = 0.02 - fw.scenes.lowest(model, q)
+    return model, q, {}
+
+
 def stairs(steps: int = 6) -> tuple[Any, ...]:
     """Steps of 0.16 m that go down along x, and the ground."""
     treads = [

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from featherweight.constraints.constraint import Block
 from featherweight.constraints.law import dot
 from featherweight.constraints.solve.coupling import Coupling
-from featherweight.scalar import maximum, repeat, when, where
+from featherweight.scalar import maximum, repeat, when
 
 SWEEPS = 10
 ENOUGH = 1e-12  # squared change [(m/s)²] in a sweep at which the rest is left
@@ -44,18 +45,24 @@ def recovering(
         some = some | (False if block.recovers is None else block.acts & (block.recovers > 0))
     rows = [k for k, block in enumerate(blocks) if block.law.one_sided]
 
+    def again(k: int, s: dict[int, Any], impulse: Any, worst: Any) -> tuple[list[Any], Any, Any]:
+        """s by its degrees of freedom, the impulse and the largest squared change after block k was solved again."""
+        part, recovers = coupling.problems[k], blocks[k].recovers
+        lacks = dot(part.T[0], [s[d] for d in part.dofs]) - (0.0 if recovers is None else recovers)
+        mobility = dot(part.T[0], part.Y[0])
+        new = maximum(impulse - lacks / maximum(mobility, 1e-30), 0.0)
+        change = new - impulse
+        pushed = [s[d] + change * y for d, y in zip(part.dofs, part.Y[0], strict=True)]
+        return pushed, new, maximum(worst, (change * mobility) * (change * mobility))
+
     def sweep(now: Recovering) -> Recovering:
         s, impulses, worst = dict(zip(coupling.dofs, now.pushes, strict=True)), list(now.impulses), 0.0
         for n, k in enumerate(rows):
             coupling.tree.mark()
-            part, block = coupling.problems[k], blocks[k]
-            wanted = 0.0 if block.recovers is None else block.recovers
-            lacks = dot(part.T[0], [s[d] for d in part.dofs]) - wanted
-            mobility = dot(part.T[0], part.Y[0])
-            new = where(block.acts, maximum(impulses[n] - lacks / maximum(mobility, 1e-30), 0.0), 0.0)
-            change = new - impulses[n]
-            s |= {d: s[d] + change * y for d, y in zip(part.dofs, part.Y[0], strict=True)}
-            impulses[n], worst = new, maximum(worst, (change * mobility) * (change * mobility))
+            acts, dofs = blocks[k].acts, coupling.problems[k].dofs
+            solved, same = partial(again, k, dict(s), impulses[n], worst), ([s[d] for d in dofs], impulses[n], worst)
+            pushed, impulses[n], worst = solved() if acts is True else when(acts, solved, same)
+            s.update(zip(dofs, pushed, strict=True))
         return Recovering([s[d] for d in coupling.dofs], impulses, worst)
 
     def found() -> list[Any]:
