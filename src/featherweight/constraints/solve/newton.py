@@ -36,6 +36,7 @@ from featherweight.scalar import absolute, cos, logical_not, maximum, minimum, r
 STEPS, LONGER = 20.0, 60.0  # of the first trial, and of others
 SWEEPS = 1.0, 5.0  # between trials, in turns: always the same may lead to the same place
 TURN, SIZE = 1.7, 2.0  # of the impulses a trial begins with: angle between trials, times sweeps and what stops contacts
+NEAR, AROUND = 1e-5, 0.1  # a trial begins around the best impulses if their error is so small a part of the largest one
 TRIALS = 4.0  # after which nothing has to recover from depth: two contacts may want what is not possible
 CLOSER = 0.25  # than the tolerance, and again if that is not enough: what is cut off impulses in the end makes an error
 BEYOND = 1.001  # past the edge of a cone, so that another law holds there
@@ -86,7 +87,8 @@ class Newton:
 
     def search(self, begin: Iterate, tolerance: Any, most: int, settle: Settle) -> Iterate:
         """Impulses after about `most` turns, or as soon as their error is below the tolerance [m/s]. Steps that lead
-        nowhere begin again: without impulses, and then elsewhere, once that has settled."""
+        nowhere begin again: without impulses, and then around the best that was found, or elsewhere, once that has
+        settled."""
         square = tolerance * tolerance
 
         def trial(now: NewtonTrial) -> NewtonTrial:
@@ -101,8 +103,13 @@ class Newton:
             best = _better(Iterate(ended, left, last.turns), now.best)
 
             def elsewhere() -> Impulses:
+                is_near = best.error <= NEAR * NEAR * self.largest
                 others = settle(self._elsewhere(now.number, SIZE * now.sweeps), now.sweeps)
-                return [[where(first, 0.0, x) for x in own] for own in others]
+                around = self._around(best.impulses, now.number)
+                return [
+                    [where(first, 0.0, where(is_near, x, y)) for x, y in zip(*own, strict=True)]
+                    for own in zip(around, others, strict=True)
+                ]
 
             impulses = when(logical_not(found | (left <= square)), elsewhere, last.impulses)
             enough = CLOSER * CLOSER * where(found, now.enough, square)
@@ -165,17 +172,29 @@ class Newton:
         return new
 
     def _elsewhere(self, number: Any, scale: Any) -> Impulses:
-        """Impulses, each time others: cos kθ of the k-th."""
+        """Impulses, each time others."""
+        impulses: Impulses = []
+        for part, (first, *others) in zip(self.parts, self._waves(number), strict=True):
+            size = scale * part.mass * sqrt(dot(part.e, part.e))
+            impulses.append([size * absolute(first), *(size * x for x in others)])
+        return impulses
+
+    def _around(self, impulses: Impulses, number: Any) -> Impulses:
+        """Impulses near these, each time others."""
+        each = zip(impulses, self._waves(number), strict=True)
+        return [[x + AROUND * x * wave for x, wave in zip(*own, strict=True)] for own in each]
+
+    def _waves(self, number: Any) -> Impulses:
+        """cos kθ for the k-th impulse, with another θ each time."""
         angle = TURN * number
         before, now, twice = 1.0, cos(angle), 2.0 * cos(angle)
-        impulses: Impulses = []
+        waves: Impulses = []
         for part in self.parts:
-            size = scale * part.mass * sqrt(dot(part.e, part.e))
-            impulses.append([])
-            for k, _ in enumerate(part.e):
-                impulses[-1].append(size * (absolute(now) if k == 0 else now))
+            waves.append([])
+            for _ in part.e:
+                waves[-1].append(now)
                 before, now = now, twice * now - before
-        return impulses
+        return waves
 
     def _inside(self, impulses: Impulses) -> Impulses:
         """The impulses, no more than their cones and bounds allow."""
