@@ -153,8 +153,8 @@ def main() -> None:
     record = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"chunks": {}}
     for name in given.only:
         make, count = CHUNKS[name]
-        done = record["chunks"].setdefault(name, {}) if not given.fresh else record["chunks"].update({name: {}})
-        done, total = record["chunks"][name], {}
+        done = record["chunks"][name] = {} if given.fresh else record["chunks"].get(name, {})
+        total: Counts = {}
         for chunk in range(max(1, round(count * given.share))):
             if str(chunk) not in done:
                 begin = time.process_time()

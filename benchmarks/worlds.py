@@ -1,7 +1,8 @@
 """Things that touch each other, beside MuJoCo: the same scenes in one run (`make worlds`).
 
 Each row has what was asked and what was found; raw data in benchmarks/results/. Times are of the process, the best of
-several rounds in turns. `--only NAME …` runs some, `--quick` with small counts, to try them.
+several rounds in turns. `--only NAME …` runs some, `--quick` with small counts, to try them. Random scenes by the
+thousand are in `random_scenes.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tests"), str(HERE.parent / "tests/contact")]
 
 import worlds_scenes as scenes  # noqa: E402
-from pair_laws import MU, Step, pairs_of, scattered, world  # noqa: E402
 
 import featherweight as fw  # noqa: E402
 from featherweight.contact import Impulse  # noqa: E402
@@ -175,42 +175,6 @@ def stacks(quick: bool) -> Rows:
     return found
 
 
-def random_stacks(quick: bool) -> Rows:
-    """Stacks of five boxes of random sizes and masses, put down with random offsets, 1 s."""
-    models, lanes = (1, 20) if quick else (10, 100)
-    failed = fallen = 0
-    deepest = 0.0
-    for seed in range(models):
-        rng = np.random.default_rng(seed)
-        sizes = rng.uniform(0.1, 0.3, (5, 3))
-        masses = 10 ** rng.uniform(-1, 1, 5)
-        builder = fw.Builder("stack")
-        for k in range(5):
-            builder.add_body(f"b{k}", joint=fw.joints.Free(), inertia=fw.Inertia.box(masses[k], sizes[k]))
-            builder.add_geometry(f"b{k}", fw.shapes.Box(sizes[k]))
-        model = builder.build()
-        q = np.tile(model.neutral(), (lanes, 1))
-        height = np.zeros(lanes)
-        for k in range(5):
-            q[:, 7 * k : 7 * k + 2] = rng.uniform(-0.06, 0.06, (lanes, 2))
-            angle = rng.uniform(-0.5, 0.5, lanes)
-            q[:, 7 * k + 5], q[:, 7 * k + 6] = np.sin(angle), np.cos(angle)
-            q[:, 7 * k + 2] = height + sizes[k, 2] / 2 + rng.uniform(0, 1e-3, lanes)
-            height = q[:, 7 * k + 2] + sizes[k, 2] / 2
-        pairs = [(f"b{i}", f"b{j}") for j in range(5) for i in range(j)]
-        run = fw.rollout(
-            model, q, np.zeros(model.nv), steps=100 if quick else 1000, dt=DT, record_every=10,
-            contact=Impulse(friction=0.8, pairs=pairs),
-        )  # fmt: skip
-        failed += int((run.status != 0).sum())
-        good = run.status == 0
-        fallen += int((run.q[good, -1, 30] < 0.5 * q[good, 30]).sum())
-        deepest = max(deepest, float(np.max(-run.q[good][..., 2::7].min(axis=(1, 2)), initial=0.0)))
-    return [
-        row("random stacks that fail", failed, "0", failed == 0, of=models * lanes, fallen=fallen, below_ground=deepest)
-    ]
-
-
 def momentum(quick: bool) -> Rows:
     model, q, v, contact = scenes.quadruped()
     theirs, order, found = scenes.quadruped_peer(model), joint_order(model), []
@@ -337,42 +301,6 @@ def boxes_cost(k: int, pairs: str, lanes: int, steps: int, rounds: int) -> dict[
     }  # fmt: skip
 
 
-def laws(quick: bool) -> Rows:
-    """Random worlds of 2 to 8 bodies, dt 0.1 to 20 ms: the laws by dense algebra."""
-    worlds, lanes = (3, 50) if quick else (40, 250)
-    worst: dict[str, float] = {}
-    total = failed = acting = crashed = 0
-    for seed in range(worlds):
-        rng = np.random.default_rng(1000 + seed)
-        count = 2 + seed % (3 if quick else 7)
-        model = world(rng, count, jointed=seed % 3 == 2)
-        pairs = pairs_of(model)
-        q, v = scattered(model, rng, lanes)
-        contact = Impulse(pairs=pairs, friction=MU, recovery=0.0)
-        if seed % 2:  # as they lie after a fall of 0.3 s
-            settled = fw.rollout(model, q, v, steps=300, dt=1e-3, contact=Impulse(pairs=pairs, friction=MU))
-            failed += int((settled.status != 0).sum())
-            good = settled.status == 0
-            q, v = settled.q[good, -1], settled.v[good, -1]
-        for part, h in zip(np.array_split(np.arange(len(q)), 4), (1e-4, 1e-3, 5e-3, 2e-2), strict=True):
-            step = Step(model, q[part], v[part], h, contact, pairs)
-            crashed += int((~np.isfinite(step.run.v[step.used]).all(axis=(1, 2))).sum())
-            total, failed = total + len(part), failed + int((~step.used).sum())
-            acting += int(step.acts.sum())
-            for name, values in step.violations().items():
-                worst[name] = max(worst.get(name, 0.0), float(values[step.used].max(initial=0.0)))
-        print(f"  world {seed}: {count} bodies, {failed} of {total} not solved, worst {worst}", flush=True)
-    limits = {"dynamics": 1e-10, "pulls": 0.0, "approach": 1e-6, "complementarity": 1e-6, "cone": 1e-11, "work": 1e-12}
-    rows = [row(f"laws, worst {name}", worst[name], f"≤ {x:g}", worst[name] <= x) for name, x in limits.items()]
-    rows += [row(f"laws, worst {name}", worst[name]) for name in ("coulomb", "missed")]
-    share = failed / total
-    return [
-        *rows,
-        row("laws, part of steps not solved", share, "< 0.1 %", share < 1e-3, of=total, contacts=acting),
-        row("laws, results that are not finite", crashed, "0", crashed == 0),
-    ]
-
-
 def thrown(quick: bool) -> Rows:
     """Thrown boxes with e = 0.9, μ = 0.8, and a thin rod in flight at 300 rad/s: energy over that of the beginning."""
     found = []
@@ -453,20 +381,10 @@ def pairs_cost(
     return rows
 
 
-def ragdolls(quick: bool) -> Rows:
-    """Limp humanoids with self-collision, no armature, the default tolerance, fall onto stairs at dt = 1/60 s."""
-    model = scenes.ragdoll()
-    q, v = scenes.on_stairs(model, 8 if quick else 1000)
-    contact = Impulse(scenes.stairs(3 if quick else 6), friction=0.6, pairs="auto")
-    run = fw.rollout(model, q, v, steps=60 if quick else 300, dt=1 / 60, record_every=6, contact=contact)
-    failed = int((run.status != 0).sum())
-    return [row("ragdolls on stairs that fail", failed, "0", failed == 0, of=len(q))]
-
-
 SCENES: dict[str, Callable[[bool], Rows]] = {
-    "rolling": rolling, "gripped": gripped, "stacks": stacks, "random_stacks": random_stacks, "momentum": momentum,
-    "bouncing": bouncing, "many_boxes": many_boxes, "all_pairs": all_pairs, "thrown": thrown, "laws": laws,
-    "humanoid": humanoid, "ragdolls": ragdolls,
+    "rolling": rolling, "gripped": gripped, "stacks": stacks, "momentum": momentum,
+    "bouncing": bouncing, "many_boxes": many_boxes, "all_pairs": all_pairs, "thrown": thrown,
+    "humanoid": humanoid,
 }  # fmt: skip
 
 

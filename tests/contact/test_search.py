@@ -72,3 +72,15 @@ def test_a_lane_is_not_changed_by_others_that_search():
         one = fw.rollout(model, q[k], v[k], steps=300, dt=1e-3, contact=contact)
         assert np.array_equal(one.q, many.q[k])
         assert np.array_equal(one.solver, many.solver[k], equal_nan=True)
+
+
+def test_recoveries_that_contradict_each_other_are_left_out():
+    """A point 1 cm inside each of two walls that face each other: both want it to leave at once, which is not possible.
+    It falls between them."""
+    builder = fw.Builder("point").add_body("b", joint=fw.joints.Free(), inertia=fw.Inertia.box(1.0, (0.1, 0.1, 0.1)))
+    model = builder.add_contact_point("p", parent="b").build()
+    walls = fw.contact.Plane((1, 0, 0), (0.01, 0, 0)), fw.contact.Plane((-1, 0, 0), (-0.01, 0, 0))
+    run = fw.rollout(model, model.neutral(), np.zeros(6), steps=10, dt=1e-3, contact=fw.contact.Impulse(walls))
+    assert run.status == fw.Status.OK
+    np.testing.assert_allclose(run.v[-1, :2], 0.0, atol=1e-8)
+    assert np.nanmax(run.solver[:, 1]) <= 1e-8
