@@ -63,12 +63,15 @@ def kill_fifty_times(name):
     whole = fw.rollout(MODEL, *STATES, **OPTIONS)
     assert (whole.status == fw.Status.OK).all()
     rng = np.random.default_rng(0)
-    kills = done = 0
+    kills = done = parts = 0
     while kills < 50:
         child = os.fork()
         if not child:
             fw.rollout(MODEL, *STATES, **OPTIONS, file=file)
             os._exit(0)
+        size, end = _size(file), time.monotonic() + 0.5
+        while kills % 2 and _size(file) <= size and time.monotonic() < end:
+            time.sleep(1e-4)  # every other time something is written first
         time.sleep(rng.uniform(0.0, 0.02))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
@@ -81,13 +84,19 @@ def kill_fifty_times(name):
             if chunks:
                 part = fw.Trajectory.load(file)
                 assert np.array_equal(part.q, whole.q[:, : samples + 1])
+            parts += 0 < samples < whole.q.shape[1] - 1
             if samples == whole.q.shape[1] - 1:
                 file.unlink()  # this one got to the end: begin anew
                 done = 0
     assert same(fw.rollout(MODEL, *STATES, **OPTIONS, file=file), whole)
     assert same(fw.Trajectory.load(file, model=MODEL), whole)
     assert same(fw.rollout(MODEL, *STATES, **OPTIONS, file=file), whole)  # it is there: nothing is computed again
+    assert parts >= 5, "runs that were killed before they wrote anything say little"
     print(kills, "kills")
+
+
+def _size(file):
+    return file.stat().st_size if file.exists() else 0
 
 
 @pytest.mark.parametrize("single", [False, True])
