@@ -79,13 +79,14 @@ def test_a_block_sticks_if_friction_is_more_than_the_slope_and_does_not_creep(an
 
 
 def test_a_step_is_given_up_after_as_many_sweeps_as_allowed() -> None:
-    """Corners of a block that is thrown on the ground need 20 until they miss no law by more than the tolerance."""
+    """Corners of a block that is thrown on the ground need 20 until they miss no law by more than the tolerance. So few
+    are allowed that no Newton step follows."""
     q, v = np.array([0.0, 0.0, 0.095, 0.0, 0.0, 0.0, 1.0]), np.array([1.0, 0.5, -2.0, 1.0, 3.0, 0.2])
-    contact = Impulse(iterations=12)
+    contact = Impulse(iterations=3)
     run = fw.rollout(block(), q, v, steps=2, dt=1e-3, contact=contact)
     assert run.status == fw.Status.NOT_CONVERGED
     sweeps, residual = run.solver[0]
-    assert sweeps == 12
+    assert sweeps == 3
     assert residual > 100 * contact.tolerance
 
 

@@ -11,7 +11,7 @@ from featherweight.constraints.law import LocalProblem
 from featherweight.constraints.solve.coupling import Coupling
 from featherweight.constraints.solve.newton import Iterate, Newton
 from featherweight.contact.near_pairs import near_pairs
-from featherweight.contact.signorini import BEYOND, REACH
+from featherweight.contact.signorini import BEYOND, reach_from_rest
 from featherweight.contact.touching import both_ways, placed, touching_pairs
 from featherweight.forces import Kinematics
 
@@ -32,7 +32,7 @@ def test_all_contacts_that_can_act_are_found() -> None:
             for j, touch in enumerate(touches(placed(pair.a, at), placed(pair.b, at))):
                 forces = both_ways(at, *pair.bodies, touch.point, touch.normal)
                 closing = max(-sum(at.velocity[i].dot(force) for i, force in forces.items()), 0.0)
-                if touch.gap <= h * (REACH + BEYOND * closing):
+                if touch.gap <= reach_from_rest(at.tree, h) + h * BEYOND * closing:
                     expected.append((touch.gap, numbers[id(pair)] + j, *touch.normal, *touch.point))
         near = near_pairs(PAIRS, slots, at, h)
         found = [(m.gap, m.number, *m.normal, *m.point) for m in near.contacts if m.number >= 0]
@@ -65,7 +65,7 @@ def test_a_newton_step_with_roaming_blocks_is_that_of_all_blocks() -> None:
         problems.append(Cone(0.7).problem(way, T.tolist(), Y, e, [0.0] * 3))
     impulses = [np.abs(rng.normal(size=3)).tolist() if own else [0.0] * 3 for own in acts]
     steps = [
-        Newton(Coupling(Chains(), problems, acts, dofs, roaming)).step(Iterate(impulses, 1.0, 0.0))  # type: ignore[arg-type]
+        Newton(Coupling(Chains(), problems, acts, dofs, roaming)).step(Iterate(impulses, 1.0, 0.0), True)  # type: ignore[arg-type]
         for roaming in ((), (2, 3, 4))
     ]
     all_at_once, corrected = (np.array(step.impulses) for step in steps)
