@@ -39,7 +39,8 @@ def row(
     name: str, got: Any, asked: str = "", holds: bool | None = None, mujoco: Any = None, **more: Any
 ) -> dict[str, Any]:
     """A line of the table: what was measured, what was asked, whether it is so, and the same of MuJoCo."""
-    found = {"name": name, "got": got, "asked": asked, "holds": holds, "mujoco": mujoco, **more}
+    verdict = None if holds is None else bool(holds)
+    found = {"name": name, "got": got, "asked": asked, "holds": verdict, "mujoco": mujoco, **more}
     print("  ".join(f"{k}={v:.3g}" if isinstance(v, float) else f"{k}={v}" for k, v in found.items()), flush=True)
     return found
 
@@ -375,7 +376,7 @@ def pairs_cost(
         rows.append(row(
             f"{name}, {kind}, step over that without", share, "≤ 1.5", share <= 1.5, same_bits=alike,
             us=1e6 * times[kind] / lanes / steps, steps_with_contacts=float(touching.mean()),
-            missed=int(np.max(own.missed, initial=0)), failed=int((own.status != 0).sum()),
+            missed=int(np.nanmax(own.missed, initial=0)), failed=int((own.status != 0).sum()),
             failed_without=int((kept["ground"].status != 0).sum()),
         ))  # fmt: skip
     return rows
