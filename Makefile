@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize interop misuse-derivatives worlds scenes
 
 $(VENV)/.base: pyproject.toml
+	@echo "making an environment in $(VENV): a minute or two"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]"
 	@touch $@

@@ -1,5 +1,6 @@
 """featherweight: articulated rigid-body dynamics in Python, compiled to SIMD code for each robot."""
 
+import sys as _sys
 import typing as _typing
 
 from featherweight import convert, joints, robots, scalar, shapes
@@ -181,6 +182,9 @@ _LATE = {
 }
 
 
+_ALGORITHMS = {"rnea": "inverse_dynamics", "aba": "forward_dynamics", "crba": "mass_matrix", "fk": "forward_kinematics"}
+
+
 def __getattr__(name: str) -> _typing.Any:
     """Reading files and simulation are imported when they are first needed."""
     if name in ("lint", "load", "loads", "save", "save_urdf"):
@@ -203,4 +207,12 @@ def __getattr__(name: str) -> _typing.Any:
         import importlib
 
         return importlib.import_module(_LATE[name])
-    raise AttributeError(f"module 'featherweight' has no attribute {name!r}")
+    found = _ALGORITHMS.get(name.lower())
+    hint = f"; that algorithm is featherweight.{found}" if found else ""
+    text = f"module 'featherweight' has no attribute {name!r}{hint}"
+    raise AttributeError(text, name=name, obj=_sys.modules[__name__])
+
+
+def __dir__() -> list[str]:
+    """What is imported late, too: for completion, and for Python's "Did you mean"."""
+    return sorted({*globals(), *__all__, *_LATE})

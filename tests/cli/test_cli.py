@@ -60,6 +60,7 @@ def test_info_knows_built_in_models(name: str) -> None:
     [
         (("info", "nothing.urdf"), "there is no file 'nothing.urdf'"),
         (("lint", "nothing.urdf"), "there is no file 'nothing.urdf'"),
+        (("lint", "pendulum"), "there is no file 'pendulum': pendulum is built in, and needs none"),
         (("info", "cartpole", "--base", "flying"), "--base: expected auto, fixed or free, got 'flying'"),
         (("info", "cartpole", "--policy", "lenient"), "--policy: expected warn, repair, strict, got 'lenient'"),
         (("dance",), "dance"),

@@ -145,6 +145,8 @@ def test_heavy_loads_on_light_legs_hold_or_are_reported(ratio: float) -> None:
         (lambda: fw.contact.Heightfield([1.0, 2.0]), "heights: expected shape"),
         (lambda: fw.contact.Box(size=(1, 0, 1)), "Box: size: expected three lengths > 0"),
         (lambda: fw.contact.Sphere(radius=-1.0), "Sphere: radius: expected a length > 0"),
+        (lambda: fw.contact.Sphere(radius="1"), "Sphere: radius: expected a length > 0"),
+        (lambda: fw.contact.Heightfield(spacing=(0.1, 0.1)), "Heightfield: spacing: expected a length > 0"),
     ],
 )
 def test_bad_settings_are_named(make, message: str) -> None:

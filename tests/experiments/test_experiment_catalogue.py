@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,29 @@ def test_a_page_escapes_what_it_shows(tmp_path: Path) -> None:
     ):
         assert text in page
     assert "<d>" not in page
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_of_a_page_can_be_read_in_light_and_in_dark(dark: bool, tmp_path: Path) -> None:
+    """Contrast of 4.5 and more (WCAG 2, AA) of verdicts and small print with the paper."""
+    page = writing.write_page(STUB, MADE_UP, tmp_path / "page.html").read_text("utf-8")
+    colors: dict[str, str] = {}
+    for line in page.splitlines():
+        if dark or "prefers-color-scheme: dark" not in line:
+            colors |= dict(re.findall(r"--(\w+): (#\w+)", line))
+    assert {"yes", "no", "dim"} <= set(colors)
+    assert not re.search(r"[^-]color: #", page)
+    for name in ("yes", "no", "dim", "ink"):
+        light, shade = sorted((luminance(colors[name]), luminance(colors["paper"])), reverse=True)
+        assert (light + 0.05) / (shade + 0.05) > 4.5, name
+
+
+def luminance(color: str) -> float:
+    """Relative luminance of #rgb or #rrggbb (WCAG 2)."""
+    width = len(color) // 3
+    parts = [int(color[k : k + width] * (3 - width), 16) / 255 for k in range(1, 1 + 3 * width, width)]
+    linear = [x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def test_markdown_has_the_same_with_pipes_kept_in_their_cells() -> None:

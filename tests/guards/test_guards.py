@@ -257,3 +257,15 @@ def test_test_files_have_names_of_their_own():
     names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
     assert sorted(names) == sorted(set(names))
     assert "__init__.py" not in names
+
+
+def test_names_of_algorithms_lead_to_functions_and_late_ones_are_suggested():
+    with pytest.raises(AttributeError, match=r"no attribute 'rnea'; that algorithm is featherweight\.inverse_dynamics"):
+        _ = fw.rnea
+    for function in fw._ALGORITHMS.values():
+        assert function in fw.__all__
+    assert {"simulate", "contact", "Stepper"} <= set(dir(fw))
+    with pytest.raises(AttributeError) as error:
+        _ = fw.simulat
+    assert error.value.name == "simulat"
+    assert error.value.obj is fw  # what Python's "Did you mean" looks at

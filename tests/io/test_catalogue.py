@@ -148,5 +148,7 @@ def test_robots_of_example_robot_data() -> None:
     assert fw.load("example-robot-data:anymal_c_simple", policy="warn").name == "anymal"
     with pytest.raises(ModelError, match="several robots named 'anymal'; give one of 'anymal_b_simple', 'anymal_c_"):
         fw.load("example-robot-data:anymal")
+    with pytest.raises(ModelError, match=r"no robot 'ur5'; did you mean 'ur5_[a-z_]*' or 'ur5_[a-z_]*' or 'ur5_"):
+        fw.load("example-robot-data:ur5")
     with pytest.raises(ModelError, match="example-robot-data has no robot 'go3'; did you mean 'go"):
         fw.load("example-robot-data:go3")

@@ -112,6 +112,12 @@ def test_contact_has_forces_and_slip(drop: fw.Trajectory) -> None:
     assert {"contact forces", "slip of points that press", "position of the base"} <= set(titles(drop.plot()))
 
 
+def test_curves_with_a_name_have_colours_of_their_own(drop: fw.Trajectory) -> None:
+    (axes,) = drop.plot(panels=["angles"]).axes
+    colors = {matplotlib.colors.to_hex(line.get_color()) for line in axes.get_legend().get_lines()}
+    assert len(colors) == len(drop.model.joint_names) - 1 == 12
+
+
 def test_curves_of_contact_are_those_of_the_points_they_name(drop: fw.Trajectory) -> None:
     force = np.linalg.norm(drop.contact_force, axis=-1)
     names = [point.name for point in drop.model.contact_points]

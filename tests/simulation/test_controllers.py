@@ -272,3 +272,28 @@ def test_batches_of_states_and_parameters_must_fit() -> None:
         simulate(3)
     with pytest.raises(TypeError, match="function: expected a controller"):
         fw.compiled(3)
+
+
+def test_a_function_with_other_arguments_is_told_how_it_is_called():
+    model, rest = fw.robots.double_pendulum(), ([0.0, 0.0], [0.0, 0.0])
+    with pytest.raises(fw.SimulationError, match=r"it is called as f\(t, q, v\) -> tau$"):
+        fw.simulate(model, *rest, duration=0.1, dt=DT, control=lambda q, v: v)
+    with pytest.raises(fw.SimulationError, match=r"it is called as f\(t, q, v\) -> tau$"):
+        fw.Stepper(model, dt=DT, control=lambda q, v: v).step()
+    with pytest.raises(fw.SimulationError, match=r"it is called as f\(t, q, v, x, p\) -> tau, x$"):
+        fw.simulate(model, *rest, duration=0.1, dt=DT, control=fw.compiled(lambda t, q, v: v))
+    with pytest.raises(fw.SimulationError, match=r"it is called as f\(t, q, v, x, p, s\) -> tau, x$"):
+        fw.simulate(model, *rest, duration=0.1, dt=DT, control=fw.compiled(lambda t, q, v, x, p: (v, x), sees=("dt",)))
+    with pytest.raises(fw.SimulationError, match="unsupported operand") as error:
+        fw.simulate(model, *rest, duration=0.1, dt=DT, control=lambda t, q, v: None + v)
+    assert "called as" not in str(error.value)
+
+
+def test_a_class_in_place_of_a_contact_model_is_told_apart():
+    model, rest = fw.robots.double_pendulum(), ([0.0, 0.0], [0.0, 0.0])
+    with pytest.raises(TypeError, match=r"contact: .*, got the class Impulse; write Impulse\(\)"):
+        fw.simulate(model, *rest, duration=0.1, dt=DT, contact=fw.contact.Impulse)
+    with pytest.raises(TypeError, match=r"contact: .*, got str; write Impulse\(\), for example"):
+        fw.simulate(model, *rest, duration=0.1, dt=DT, contact="impulse")
+    with pytest.raises(TypeError, match=r"got the class EffortLimits; write EffortLimits\(\)"):
+        fw.simulate(model, *rest, duration=0.1, dt=DT, actuators=fw.actuators.EffortLimits)

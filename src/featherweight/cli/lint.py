@@ -19,6 +19,7 @@ from featherweight.cli.app import (
     can_be_written,
     check_base,
     fail,
+    is_built_in,
     out,
     told_in_one_line,
 )
@@ -50,7 +51,8 @@ def lint(
     if is_name(model) and fix and out_file is None:
         raise fail("--fix: name the repaired file by --out; that of a package stays as it is")
     if not Path(model).is_file() and not is_name(model):
-        raise fail(f"there is no file {model!r}")
+        own = f": {model} is built in, and needs none" if is_built_in(model) else ""
+        raise fail(f"there is no file {model!r}{own}")
     base = _base(model, root) if base == "auto" else base
     findings = fw.lint(model, base=base, roots=root or ())
     levels = {finding.level for finding in findings}

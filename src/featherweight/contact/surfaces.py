@@ -101,8 +101,7 @@ class Sphere(Surface):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "center", _numbers("Sphere: center", self.center))
-        if not 0 < self.radius < math.inf:
-            raise ValueError(f"Sphere: radius: expected a length > 0 [m], got {self.radius!r}")
+        _check_length("Sphere: radius", self.radius)
 
     def over(self, numbers: Numbers) -> Sphere:
         new = super().over(numbers)
@@ -200,8 +199,7 @@ class Heightfield(Surface):
         object.__setattr__(self, "heights", heights)
         object.__setattr__(self, "shape", heights.shape)
         object.__setattr__(self, "table", heights.ravel())
-        if not 0 < self.spacing < math.inf:
-            raise ValueError(f"Heightfield: spacing: expected a length > 0 [m], got {self.spacing!r}")
+        _check_length("Heightfield: spacing", self.spacing)
         object.__setattr__(self, "origin", _numbers("Heightfield: origin", self.origin, 2))
 
     def over(self, numbers: Numbers) -> Heightfield:
@@ -257,6 +255,15 @@ def _direction(d: Vector, fallback: Vector) -> tuple[Any, Vector]:
     length = sqrt(square)
     scale = 1.0 / where(is_some, length, 1.0)
     return length, Vector(*(where(is_some, a * scale, b) for a, b in zip(d, fallback, strict=True)))
+
+
+def _check_length(what: str, value: Any) -> None:
+    try:
+        fits = bool(0 < value < math.inf)
+    except (TypeError, ValueError):  # not one number
+        fits = False
+    if not fits:
+        raise ValueError(f"{what}: expected a length > 0 [m], got {value!r}")
 
 
 def _numbers(what: str, values: Any, n: int = 3) -> tuple[float, ...]:

@@ -12,12 +12,16 @@ from featherweight.report.page import STYLE
 
 HEADS = ("the source says", "we measure", "verdict")
 NARROW = """
+:root { --yes: #116329; --no: #a40e26; --dim: #5d646c }
+@media (prefers-color-scheme: dark) { :root { --yes: #57c77a; --no: #ff8a94; --dim: #a3abb4 } }
 img { max-width: 100%; height: auto }
-.wide { overflow-x: auto } .yes { color: #116329 } .no { color: #a40e26 } small { color: #6a7078 }
+table { border-collapse: collapse; margin: 1rem 0 }
+td, th { padding: .3rem .9rem .3rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
+.wide { overflow-x: auto } .yes { color: var(--yes) } .no { color: var(--no) } small { color: var(--dim) }
 .claims td { width: 33% }
 @media (max-width: 40rem) { .claims tr, .claims td { display: block; width: auto; border: 0; padding: .1rem 0 }
-.claims th { display: none } .claims tr { border-bottom: 1px solid #e4e6e9; padding: .6rem 0 }
-.claims td:nth-child(2)::before { content: "measured: "; color: #6a7078 } }
+.claims th { display: none } .claims tr { border-bottom: 1px solid var(--line); padding: .6rem 0 }
+.claims td:nth-child(2)::before { content: "measured: "; color: var(--dim) } }
 """
 
 

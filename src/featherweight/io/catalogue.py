@@ -148,7 +148,8 @@ SOURCES: dict[str, Callable[[str], tuple[str, list[str]]]] = {
 
 
 def _unknown(source: str, name: str, known: Sequence[str]) -> ModelError:
-    near = nearest(name, known, n=3)
+    longer = [other for other in known if name and other.startswith(name)]
+    near = list(dict.fromkeys([*longer, *nearest(name, known, n=3)]))[:3]
     hint = (
         f"did you mean {' or '.join(map(repr, near))}?"
         if near

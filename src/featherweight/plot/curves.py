@@ -21,6 +21,7 @@ from featherweight.visuals.panels import MOST_NAMES, Lane, Panel, most_moving, p
 
 LONGEST = 26  # letters of a name in a legend
 GREY = "#c9ced6"  # of curves without a name
+MORE_COLORS = ("#393b79", "#637939")  # after matplotlib's ten: no two curves with a name share one
 FAILED = "#b42318"  # colour of the text about a failure
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -86,7 +87,9 @@ def _draw(axes: Any, panel: Panel, own: Lane) -> None:
     others = [curve for k, curve in enumerate(panel.curves) if k not in named]
     for curve in others:
         axes.plot(curve.x, curve.y, linewidth=0.7, color=GREY, zorder=1.5)
-    lines = [axes.plot(panel.curves[k].x, panel.curves[k].y, linewidth=1.1)[0] for k in named]
+    colors = [*(f"C{k}" for k in range(MOST_NAMES - len(MORE_COLORS))), *MORE_COLORS]
+    curves = [(panel.curves[k], color) for k, color in zip(named, colors, strict=False)]
+    lines = [axes.plot(curve.x, curve.y, linewidth=1.1, color=color)[0] for curve, color in curves]
     axes.set_title(panel.title, fontsize=10, loc="left")
     if panel.x_title:
         axes.set_xlabel(panel.x_title)

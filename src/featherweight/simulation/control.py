@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -163,9 +164,22 @@ def as_forces(forces: Any, shape: tuple[int, ...], when: str) -> np.ndarray:
         raise SimulationError(f"the controller returned {what} {when}; expected {shape}") from None
 
 
-def raised(error: Exception, when: str) -> SimulationError:
+def raised(control: Any, error: Exception, when: str) -> SimulationError:
     """A Python controller raised."""
-    return SimulationError(f"the controller raised {type(error).__name__} {when}: {error}")
+    call = misfit(control, "t", "q", "v")
+    fix = f"{call} -> tau" if call else ""
+    return SimulationError(f"the controller raised {type(error).__name__} {when}: {error}{fix}")
+
+
+def misfit(function: Any, *arguments: str) -> str:
+    """How a controller is called, as the end of a message; nothing if this one can be called so."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        return f"; it is called as f({', '.join(arguments)})"
+    except ValueError:  # of built-in functions, whose arguments nobody knows
+        pass
+    return ""
 
 
 def _flat(name: str, values: Any) -> list[Any]:

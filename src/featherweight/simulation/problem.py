@@ -179,6 +179,13 @@ def _wrenches(model: Model, steps: int, f_ext: Any) -> np.ndarray:
     return np.broadcast_to(flat, (steps, flat.shape[-1])) if array.ndim == 2 else flat
 
 
+def _kind(given: Any, example: str) -> str:
+    """What was given, and what to write: an object of a class."""
+    if isinstance(given, type):
+        return f"the class {given.__name__}; write {given.__name__}()"
+    return f"{type(given).__name__}; write {example}(), for example"
+
+
 def step_options(
     model: Model, given: bool, wrenches: bool, control: Any, contact: Any, integrator: Any, actuators: Any,
     limits: Any, forces: Any, constraints: Any,
@@ -188,11 +195,11 @@ def step_options(
     method = _method(integrator)
     if actuators is not None:
         if not isinstance(actuators, Actuators):
-            raise TypeError(f"actuators: expected one of fw.actuators, got {type(actuators).__name__}")
+            raise TypeError(f"actuators: expected one of fw.actuators, got {_kind(actuators, 'EffortLimits')}")
         actuators.check(model)
     if contact is not None:
         if not isinstance(contact, ContactModel):
-            raise TypeError(f"contact: expected one of featherweight.contact, got {type(contact).__name__}")
+            raise TypeError(f"contact: expected one of featherweight.contact, got {_kind(contact, 'Impulse')}")
         contact.check(model)
     if not isinstance(limits, bool):
         raise TypeError(f"limits: expected True or False, got {limits!r}")

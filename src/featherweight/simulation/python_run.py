@@ -50,7 +50,7 @@ class PythonRun(Run):
         try:
             forces = control(self.problem.time(k), q, v)
         except Exception as error:
-            raise self._error(raised(error, self._at(k)), k) from error
+            raise self._error(raised(control, error, self._at(k)), k) from error
         return forces if self._plain(forces) else self._converted(forces, k)
 
     def _plain(self, forces: Any) -> bool:
@@ -174,7 +174,7 @@ class AloneWithPython(PythonRun):
             try:
                 forces = control(k * p.dt if p.began is None else p.time(k), q, v)
             except Exception as error:
-                raise self._error(raised(error, self._at(k)), k) from error
+                raise self._error(raised(control, error, self._at(k)), k) from error
             state = step(forces)
             if state is None:
                 state = step(self._converted(forces, k))

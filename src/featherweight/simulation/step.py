@@ -21,7 +21,7 @@ from featherweight.identity import identity
 from featherweight.model import Model, Tree
 from featherweight.model.cache import Kernels
 from featherweight.scalar import logical_not, only_where, when, where
-from featherweight.simulation.control import Compiled
+from featherweight.simulation.control import Compiled, misfit
 from featherweight.simulation.loading import OUTPUT
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.pipeline import Memory, Parts, Records, Stepped, damped_by, step
@@ -260,7 +260,9 @@ def _asked(model: Model, x: dict[str, list[Any]], control: Compiled) -> tuple[li
         tau, after, outputs = control(time, *arrays, *seen)
     except Exception as error:
         what = f"the controller raised {type(error).__name__} while it was traced, before step 0, t = 0 s"
-        raise SimulationError(f"{what}: {explained(error)}") from error
+        call = misfit(control.function, "t", "q", "v", "x", "p", *(["s"] if control.sees else []))
+        fix = f"{call} -> tau, x" if call else ""
+        raise SimulationError(f"{what}: {explained(error)}{fix}") from error
     for name, values in (("tau", tau), ("x", after), ("outputs", outputs)):
         for value in values:
             if not isinstance(value, Node) and not _is_number(value):

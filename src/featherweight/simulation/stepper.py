@@ -227,7 +227,7 @@ class Stepper(LiveViews):
         try:
             forces = self._control(t, q.copy(), v.copy())
         except Exception as error:
-            raise raised(error, when) from error
+            raise raised(self._control, error, when) from error
         return as_forces(forces, (*q.shape[:-1], self._model.nv), when)
 
     # ---- the whole state
