@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -45,18 +45,24 @@ class TouchingPair:
 
 
 def touching_pairs(model: Model, pairs: Pairs, surfaces: int) -> list[TouchingPair]:
-    """What may touch what: shapes and surfaces of the ground, then shapes and shapes."""
+    """What may touch what: shapes and surfaces of the ground, then shapes and shapes.
+
+    Two shapes are one pair however often they are named; of their coefficients those that were given last count.
+    """
     if pairs == "none":
         return []
     found = [TouchingPair(shape, k) for shape in model.ground_shapes if shape.body for k in range(surfaces)]
     if not isinstance(pairs, tuple):
         word = pairs or ("auto" if model.added else "ground")
         return found + [TouchingPair(model.shapes[a], model.shapes[b]) for a, b in used_pairs(model, word)]
+    named: dict[tuple[int, int], TouchingPair] = {}
     for pair in pairs:
-        coefficients = pair.friction, pair.restitution
-        numbers = used_pairs(model, [(pair.a, pair.b)])
-        found += [TouchingPair(model.shapes[a], model.shapes[b], *coefficients) for a, b in numbers]
-    return found
+        for a, b in used_pairs(model, [(pair.a, pair.b)]):
+            key = min(a, b), max(a, b)
+            before = named.get(key, TouchingPair(model.shapes[a], model.shapes[b]))
+            own = {name: getattr(pair, name) for name in ("friction", "restitution") if getattr(pair, name) is not None}
+            named[key] = replace(before, **own)
+    return [*found, *named.values()]
 
 
 @dataclass(frozen=True)
