@@ -76,6 +76,33 @@ def test_a_cradle_hands_the_velocity_on() -> None:
     np.testing.assert_allclose(run.v[-1, ::6], [0, 0, 0, 0, 2.0], atol=1e-9)
 
 
+@pytest.mark.parametrize("h", [1e-3, 2e-2])
+def test_a_ball_that_is_sent_on_comes_as_far_as_the_next(h: float) -> None:
+    """Across a gap wider than the balls' own neighbourhood: all three go on together, none inside another."""
+    model = balls(3, 0.0)
+    q, v = model.neutral(), np.zeros(18)
+    v[0] = 0.15 / h
+    q[2::7], q[7], q[14] = 1.0, 0.201, 0.401 + 0.06
+    contact = Impulse(pairs=[("b0", "b1"), ("b0", "b2"), ("b1", "b2")], slots=0)
+    run = fw.rollout(model, q, v, steps=5, dt=h, contact=contact)
+    assert np.diff(run.q[:, ::7], axis=1).min() > 0.2 - 1e-6
+    np.testing.assert_allclose(run.v[-1, ::6], v[0] / 3, rtol=1e-9)
+
+
+@pytest.mark.parametrize("slots", [0, 2])
+def test_a_contact_across_a_wide_gap_is_told_where_it_is(slots: int) -> None:
+    """A fast ball is stopped short of another within the step: the place is between the two."""
+    model = balls(2, 0.0)
+    q, v = model.neutral(), np.zeros(12)
+    q[2::7], q[7], v[0] = 1.0, 0.5, 40.0
+    run = fw.rollout(model, q, v, steps=1, dt=1e-2, contact=Impulse(pairs=[("b0", "b1")], slots=slots))
+    (contact,) = run.contacts(0)
+    np.testing.assert_allclose(contact.point, [0.25, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(contact.normal, [-1.0, 0.0, 0.0], atol=1e-12)
+    assert contact.depth == pytest.approx(-0.3)
+    assert contact.force[0] < -100.0
+
+
 def test_a_block_pushes_a_block() -> None:
     """a = (F - μ (m_0 + m_1) g) / (m_0 + m_1), and m_1 (a + μ g) between them."""
     builder, masses, mu, push = fw.Builder("blocks"), (2.0, 3.0), 0.3, 40.0

@@ -286,3 +286,21 @@ def test_a_pair_has_coefficients_of_its_own() -> None:
     for c in slides:
         assert np.linalg.norm(np.cross(c.normal, c.force)) <= 1e-9 * (1 + np.linalg.norm(c.force))
     assert max(np.linalg.norm(np.cross(c.normal, c.force)) for c in contacts) > 0.1
+
+
+def test_a_pair_that_is_named_again_is_the_same_pair() -> None:
+    """The other way round, by link and by shape: of their coefficients those that were given last count."""
+    builder = things(2)
+    builder.add_geometry("ball", fw.shapes.Sphere(0.02), fw.Placement((0.0, 0.0, 0.06)), name="nose")
+    model, named = builder.build(), [("box", "ball"), fw.contact.Pair("nose", "box", friction=0.1), ("ball", "box")]
+    found = [p for p in Impulse(pairs=named).touching(model) if not isinstance(p.b, int)]
+    assert {(p.a.name, p.b.name, p.friction) for p in found} == {("box", "ball", None), ("box", "nose", 0.1)}
+    assert len(found) == 2
+
+    (q,), (v,) = (x[:, : 2 * n] for x, n in zip(falling(1), (7, 6), strict=True))
+    once, twice = (
+        fw.rollout(things(2).build(), q, v, steps=100, dt=1e-3, contact=fw.contact.SpringDamper(pairs=pairs))
+        for pairs in ([("box", "ball")], [("box", "ball"), ("ball", "box")])
+    )
+    assert np.abs(once.pair_force[:, -3:]).max() > 1
+    np.testing.assert_array_equal(twice.q, once.q)

@@ -100,6 +100,16 @@ def test_boxes_that_are_apart_are_as_far_as_their_corners():
     assert found.distance == pytest.approx(np.linalg.norm([2.0 - 0.3, 1.0 - 0.5, 1.5 - 0.4]), abs=1e-12)
 
 
+@pytest.mark.parametrize(("a", "b"), [("drum", "pill"), ("block", "drum"), ("ball", "drum"), ("block", "pill")])
+def test_shapes_that_are_kilometres_apart(a, b):
+    q, there = MODEL.neutral(), 7 * list(SHAPES).index(a)
+    near, far = q.copy(), q.copy()
+    near[there], far[there] = 10.0, 5000.0
+    found, known = fw.distance(MODEL, far, a, b), fw.distance(MODEL, near, a, b)
+    assert found.distance == pytest.approx(known.distance + 4990.0, abs=1e-2)
+    assert np.abs(found.point_b - found.point_a - found.normal * found.distance).max() < 1e-9
+
+
 def test_names_that_are_not_there():
     with pytest.raises(KeyError, match="no shape named 'bal'; did you mean 'ball'"):
         fw.distance(MODEL, MODEL.neutral(), "bal", "pill")

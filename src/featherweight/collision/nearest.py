@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from featherweight.collision.detection import touches
 from featherweight.collision.geometry import chosen
 from featherweight.collision.hulls import hull_point
-from featherweight.collision.touch import Placed, Touch
+from featherweight.collision.touch import FAR, Placed, Touch
 from featherweight.scalar import when, where
 from featherweight.shapes import Shape
 from featherweight.spatial import Vector
@@ -26,7 +26,8 @@ def nearest_points(a: Placed[Shape], b: Placed[Shape]) -> Witnesses:
     """Where two shapes are nearest to each other, or overlap deepest."""
     first, *others = touches(a, b)
     for touch in others:
-        first = _either(touch.gap < first.gap, touch, first)
+        is_nearer = (touch.gap < first.gap) & (touch.gap < FAR)  # shapes may be farther apart than what is not there
+        first = _either(is_nearer, touch, first)
     if a.shape.kind == b.shape.kind == "box":  # contacts of boxes that are apart are along their axes
         first = when(first.gap > 0, lambda: hull_point(a, b)[0], first)
     half = first.normal * (0.5 * first.gap)

@@ -16,7 +16,7 @@ from featherweight.constraints.solve.islands import islands
 from featherweight.contact.candidates import Ground
 from featherweight.contact.signorini import BEYOND, reach_from_rest, wanted_velocities
 from featherweight.contact.slots import Arrangement, Slot, Slots, arranged, nearest
-from featherweight.contact.touching import Touching, pair_records, touching
+from featherweight.contact.touching import Touching, fastest, pair_records, touching
 from featherweight.model import Model, aggregated
 from featherweight.scalar import maximum, minimum, where
 from featherweight.spatial import Vector
@@ -77,7 +77,9 @@ class ShapesTouch(Constraint):
         def make() -> tuple[list[Touching], Slots]:
             own = self._arranged(at.model)
             shared = nearest(own.shared, own.slots, self.ground, at, at.h) if own.slots else Slots([], 0.0)
-            return touching(own.direct, self.ground, at, at.h), shared
+            # an impulse of this step may send any body towards any other, as fast as the fastest of them
+            pairs = [pair for pair in own.direct if not isinstance(pair.b, int)]
+            return touching(own.direct, self.ground, at, at.h * BEYOND * fastest(pairs, at)), shared
 
         return at.once(("touching", id(self)), make)
 

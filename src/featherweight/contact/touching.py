@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -45,18 +45,24 @@ class TouchingPair:
 
 
 def touching_pairs(model: Model, pairs: Pairs, surfaces: int) -> list[TouchingPair]:
-    """What may touch what: shapes and surfaces of the ground, then shapes and shapes."""
+    """What may touch what: shapes and surfaces of the ground, then shapes and shapes.
+
+    Two shapes are one pair however often they are named; of their coefficients those that were given last count.
+    """
     if pairs == "none":
         return []
     found = [TouchingPair(shape, k) for shape in model.ground_shapes if shape.body for k in range(surfaces)]
     if not isinstance(pairs, tuple):
         word = pairs or ("auto" if model.added else "ground")
         return found + [TouchingPair(model.shapes[a], model.shapes[b]) for a, b in used_pairs(model, word)]
+    named: dict[tuple[int, int], TouchingPair] = {}
     for pair in pairs:
-        coefficients = pair.friction, pair.restitution
-        numbers = used_pairs(model, [(pair.a, pair.b)])
-        found += [TouchingPair(model.shapes[a], model.shapes[b], *coefficients) for a, b in numbers]
-    return found
+        for a, b in used_pairs(model, [(pair.a, pair.b)]):
+            key = min(a, b), max(a, b)
+            before = named.get(key, TouchingPair(model.shapes[a], model.shapes[b]))
+            own = {name: getattr(pair, name) for name in ("friction", "restitution") if getattr(pair, name) is not None}
+            named[key] = replace(before, **own)
+    return [*found, *named.values()]
 
 
 @dataclass(frozen=True)
@@ -118,8 +124,11 @@ class _Found:
     closing: Any
 
 
-def touching(pairs: Sequence[TouchingPair], ground: Ground, at: Kinematics, h: Any) -> list[Touching]:
-    """The contact points of all pairs, as many of each as its count: those that are not there are far apart."""
+def touching(pairs: Sequence[TouchingPair], ground: Ground, at: Kinematics, margin: Any) -> list[Touching]:
+    """The contact points of all pairs, as many of each as its count: those that are not there are far apart.
+
+    Shapes are looked at where the gap between the balls around them may be less than the margin [m].
+    """
     result = []
     tree = at.tree
     own = ground.friction if tree.ground_friction is None else tree.ground_friction
@@ -128,7 +137,7 @@ def touching(pairs: Sequence[TouchingPair], ground: Ground, at: Kinematics, h: A
         friction = friction_of_pair(pair, ground.surfaces, own, tree.lift)
         restitution = restitution_of_pair(pair, ground.surfaces, ground.restitution, tree.lift)
         body, other = pair.bodies
-        for found in _look(pair, ground, at, h):
+        for found in _look(pair, ground, at, margin):
             touch = found.touch
             axes = frame(touch.normal)
             result.append(Touching(body, other, friction, restitution, touch.gap, axes, touch.point, found.closing))
@@ -146,27 +155,33 @@ def placed(shape: CollisionShape, at: Kinematics) -> Placed:
     return Placed(shape.shape.lifted(lift), shape.X.lift(lift) @ at.pose[shape.body])
 
 
-def _look(pair: TouchingPair, ground: Ground, at: Kinematics, h: Any) -> list[_Found]:
+def _look(pair: TouchingPair, ground: Ground, at: Kinematics, margin: Any) -> list[_Found]:
     """Contact points of a pair, found where its bounding balls are near each other."""
     a = placed(pair.a, at)
     if isinstance(pair.b, int):
         return _detected(pair, at, partial(ground_touches, a, ground.surfaces[pair.b].height))
     b = placed(pair.b, at)
     apart = a.X.r - b.X.r
-    rest = at.tree.lift(SLACK * (pair.a.shape.reach + pair.b.shape.reach))
-    most = rest + h * _speed(pair, at)
+    most = at.tree.lift(SLACK * (pair.a.shape.reach + pair.b.shape.reach)) + margin
     far = _Found(Touch(FAR, Vector(0.0, 0.0, 1.0), Vector(0.0, 0.0, 0.0)), 0.0)
     look = partial(_detected, pair, at, partial(touches, a, b))
     return when(apart.dot(apart) <= most * most, look, [far] * pair.count)
 
 
-def _speed(pair: TouchingPair, at: Kinematics) -> Any:
-    """The speed of the centres of two shapes relative to each other [m/s]."""
-    velocity = Vector.zero()
-    for shape, sign in ((pair.a, 1.0), (pair.b, -1.0)):
-        if isinstance(shape, CollisionShape) and shape.body:
-            velocity = velocity + at.point_velocity(shape.body, shape.X.r.lift(at.tree.lift)) * sign
-    return sqrt(velocity.dot(velocity))
+def fastest(pairs: Sequence[TouchingPair], at: Kinematics) -> Any:
+    """No point of two shapes of any pair approaches another faster [m/s]: |v| of their centres, and |ω| times what they
+    reach around them."""
+    most: Any = 0.0
+    for pair in pairs:
+        at.tree.mark()
+        velocity, around = Vector.zero(), 0.0
+        for shape, sign in ((pair.a, 1.0), (pair.b, -1.0)):
+            if isinstance(shape, CollisionShape) and shape.body:
+                velocity = velocity + at.point_velocity(shape.body, shape.X.r.lift(at.tree.lift)) * sign
+                w = at.velocity[shape.body].angular
+                around = around + sqrt(w.dot(w)) * at.tree.lift(shape.shape.reach)
+        most = maximum(most, sqrt(velocity.dot(velocity)) + around)
+    return most
 
 
 def _detected(pair: TouchingPair, at: Kinematics, detect: Callable[[], list[Touch]]) -> list[_Found]:

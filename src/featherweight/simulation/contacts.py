@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,7 +45,7 @@ def contacts_at(run: Trajectory, k: int) -> list[Contact]:
     seen: dict[TouchingPair, list[Touching]] = {}
     for pair, number, force in _forces(run, k, own):
         if pair not in seen:
-            seen[pair] = touching([pair], ground, at, 0.0)
+            seen[pair] = touching([pair], ground, at, math.inf)  # a contact acts across any gap that a step closes
         m = seen[pair][number]
         if m.gap <= 0 or np.any(force):
             names = _names(pair, len(run.ground))
