@@ -44,6 +44,39 @@ def test_forces_are_those_of_the_contacts_with_their_sign(slots: int) -> None:
         run.force_between("high", "tabel")
 
 
+def test_names_mean_what_they_mean_in_pairs() -> None:
+    """A link goes before a shape of that name, and surfaces have the names that `contacts` gives them."""
+    builder = fw.Builder("names")
+    builder.add_body("base", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    for x in (-0.2, 0.2):  # the second one is called base_2, as the link that follows
+        builder.add_geometry("base", fw.shapes.Sphere(0.1), fw.Placement((x, 0.0, 0.0)))
+    builder.add_body("base_2", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    builder.add_geometry("base_2", fw.shapes.Sphere(0.1), name="ball")
+    model = builder.build()
+    q = model.neutral()
+    q[2], q[7:10] = 0.1, (0.2, 0.0, 0.3)
+    ground = (fw.contact.Plane(), fw.contact.Plane(point=(0.0, 0.0, -1.0)))
+    contact = fw.contact.Impulse(ground, pairs=[("base", "base_2")])
+    run = fw.rollout(model, q, np.zeros(model.nv), steps=5, dt=1e-3, contact=contact)
+    assert run.force_between("base_2", "base")[-1, 2] == pytest.approx(9.81, abs=1e-2)
+    assert np.array_equal(run.force_between("ball", "base"), run.force_between("base_2", "base"))
+    assert np.array_equal(run.force_between("base", "ground 0"), run.force_between("base", "ground"))
+    assert run.force_between("base", "ground")[-1, 2] == pytest.approx(2 * 9.81, abs=1e-2)
+    assert not run.force_between("base", "ground 1").any()
+
+
+def test_a_shape_that_is_called_as_the_ground_is_told_apart() -> None:
+    builder = fw.Builder("ground")
+    builder.add_geometry("world", fw.shapes.Box((1.0, 1.0, 0.2)), name="ground")
+    builder.add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    builder.add_geometry("ball", fw.shapes.Sphere(0.1))
+    model = builder.build()
+    contact = fw.contact.Impulse(pairs=[("ball", "ground")])
+    run = fw.rollout(model, model.neutral(), np.zeros(6), steps=1, dt=1e-3, contact=contact)
+    with pytest.raises(ValueError, match="'ground' is a shape of the robot, and the ground; rename the shape"):
+        run.force_between("ball", "ground")
+
+
 def test_things_that_pass_through_each_other_are_told() -> None:
     model = stack()
     q = model.neutral()

@@ -91,7 +91,7 @@ def used_pairs(model: Model, pairs: str | Sequence[tuple[str, str]]) -> list[tup
         return [(numbers[p.a], numbers[p.b]) for p in collision_pairs(model) if p.used] if pairs == "auto" else []
     found: dict[tuple[int, int], None] = {}  # each once, in their order
     for a, b in pairs:
-        every = [(i, j) for i in _named(model, a) for j in _named(model, b)]
+        every = [(i, j) for i in shapes_named(model, a) for j in shapes_named(model, b)]
         apart = [(i, j) for i, j in every if model.shapes[i].body != model.shapes[j].body]
         if not apart:
             raise ValueError(f"pairs: {a!r} and {b!r} are on one body, and never touch each other")
@@ -117,7 +117,7 @@ def without_collisions(model: Model, pairs: Iterable[tuple[str, str]]) -> Model:
         if isinstance(pair, str) or len(pair) != 2:
             raise TypeError(f"pairs: expected two names each, got {pair!r}")
         for name in pair:
-            _named(model, name)
+            shapes_named(model, name)
         new.append((pair[0], pair[1]))
     return excluding(model, new)
 
@@ -129,8 +129,8 @@ def excluding(model: Model, pairs: Iterable[tuple[str, str]]) -> Model:
     return replace(model, excluded=excluded, description=written and replace(written, excluded=excluded))
 
 
-def _named(model: Model, name: object) -> list[int]:
-    """Numbers of the shapes of a link or frame, or of one shape."""
+def shapes_named(model: Model, name: object) -> list[int]:
+    """Numbers of the shapes of a link or frame, or of one shape: a link goes before a shape of that name."""
     links = [k for k, shape in enumerate(model.shapes) if shape.link == name]
     found = links or [k for k, shape in enumerate(model.shapes) if shape.name == name]
     if not found:
@@ -144,7 +144,7 @@ def _named(model: Model, name: object) -> list[int]:
 def _excluded(model: Model) -> set[tuple[int, int]]:
     """Numbers of shapes, the smaller one first, that the robot excludes; names without shapes exclude nothing."""
     known = {name for shape in model.shapes for name in (shape.link, shape.name)}
-    own = {name: _named(model, name) for pair in model.excluded for name in pair if name in known}
+    own = {name: shapes_named(model, name) for pair in model.excluded for name in pair if name in known}
     return {(min(i, j), max(i, j)) for a, b in model.excluded for i in own.get(a, ()) for j in own.get(b, ())}
 
 

@@ -13,6 +13,8 @@ from featherweight.contact.slots import Arrangement, arranged, numbered
 from featherweight.contact.touching import Touching, TouchingPair, touching
 from featherweight.errors import unknown_name
 from featherweight.forces import Kinematics
+from featherweight.model import CollisionShape, Model
+from featherweight.model.collision_pairs import shapes_named
 
 if TYPE_CHECKING:
     from featherweight.simulation.trajectory import Trajectory
@@ -58,13 +60,10 @@ def force_between(run: Trajectory, a: str, b: str) -> np.ndarray:
     model = run.model
     if model is None:
         raise ValueError("force_between: expected a trajectory with its model")
-    known = {name for shape in model.shapes for name in (shape.name, shape.link)} | {"ground"}
-    for name in (a, b):
-        if name not in known:
-            raise unknown_name("shape or link with shapes", name, sorted(known))
+    one, other = (_meant(model, len(run.ground), name) for name in (a, b))
     own = arranged(model, run.pairs, len(run.ground), run.slots.shape[-2] if run.slots.size else 0)
-    direct = np.array([_sign(pair, a, b) for pair in own.direct for _ in range(pair.count)])
-    shared = np.array([_sign(pair, a, b) for pair, _ in numbered(own.shared)])
+    direct = np.array([_sign(pair, one, other) for pair in own.direct for _ in range(pair.count)])
+    shared = np.array([_sign(pair, one, other) for pair, _ in numbered(own.shared)])
     if not direct.any() and not shared.any():
         raise ValueError(
             f"{a!r} and {b!r} are no pair that may touch in this run; `pairs` of its contact model has them"
@@ -79,11 +78,26 @@ def force_between(run: Trajectory, a: str, b: str) -> np.ndarray:
     return total
 
 
-def _sign(pair: TouchingPair, a: str, b: str) -> float:
-    """1 if the first shape of a pair is one of a and the second one of b, -1 the other way round, 0 otherwise."""
-    first = {pair.a.name, pair.a.link}
-    second = {"ground"} if isinstance(pair.b, int) else {pair.b.name, pair.b.link}
-    return 1.0 if a in first and b in second else -1.0 if b in first and a in second else 0.0
+def _meant(model: Model, ground: int, name: str) -> list[CollisionShape | int]:
+    """What a name means: shapes, as in `pairs`, or surfaces of the ground by their numbers."""
+    surfaces = {"ground": list(range(ground))} | {f"ground {k}": [k] for k in range(ground)}
+    shapes = model.shapes
+    named = name in {own for shape in shapes for own in (shape.name, shape.link)}
+    if name in surfaces and named:
+        raise ValueError(f"force_between: {name!r} is a shape of the robot, and the ground; rename the shape")
+    if name in surfaces:
+        return list(surfaces[name])
+    if not named:
+        known = [own for shape in shapes for own in (shape.link, shape.name)]
+        raise unknown_name("shape or link with shapes", name, list(dict.fromkeys([*known, *surfaces])))
+    return [shapes[k] for k in shapes_named(model, name)]
+
+
+def _sign(pair: TouchingPair, one: list[CollisionShape | int], other: list[CollisionShape | int]) -> float:
+    """1 if the first of a pair is in `one` and the second in `other`, -1 the other way round, 0 otherwise."""
+    if pair.a in one and pair.b in other:
+        return 1.0
+    return -1.0 if pair.a in other and pair.b in one else 0.0
 
 
 def _forces(run: Trajectory, k: int, own: Arrangement) -> Iterator[tuple[TouchingPair, int, np.ndarray]]:
