@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from featherweight.compiler.native import cache
 from featherweight.compiler.native.library import Library
@@ -13,18 +13,23 @@ from featherweight.compiler.native.target import Target, llvm_version
 Shapes = tuple[tuple[int, ...], ...]
 
 
-@functools.cache
-def support(width: int, target: Target) -> dict[str, int]:
+def support(width: int, target: Target, groups: Iterable[str]) -> dict[str, int]:
     """Names and addresses of the functions that a kernel's module of this width is linked against."""
     if not target.links_modules:
         return {}
+    return {name: address for group in groups for name, address in _support(width, target, group).items()}
+
+
+@functools.cache
+def _support(width: int, target: Target, group: str) -> dict[str, int]:
+    """Those of one group."""
 
     def emit() -> str:
         from featherweight.compiler.llvm.support import emit_support  # what only compiles is loaded to compile
 
-        return emit_support(width, target)
+        return emit_support(width, target, group)
 
-    return load(f"support {width} of {target.width}", target, emit)
+    return load(f"support {group} {width} of {target.width}", target, emit)
 
 
 @functools.cache
