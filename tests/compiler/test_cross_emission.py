@@ -9,7 +9,7 @@ import pytest
 import featherweight as fw
 from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
-from featherweight.compiler.llvm.entry import emit_entry
+from featherweight.compiler.llvm.entry import emit_entry, kinds
 from featherweight.compiler.llvm.support import GROUPS, attributes, emit_support
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.runtime.mailbox import emit_handover
@@ -129,7 +129,7 @@ def test_modules_have_no_support_functions_that_they_do_not_call(name, width):
 def test_the_entry_point_needs_nothing_from_outside(name, batch):
     target = TARGETS[name]
     shapes = [argument.shape for argument in KERNEL.inputs]
-    text = emit_entry(shapes, KERNEL.outputs, batch) + attributes(target)
+    text = emit_entry(*kinds(shapes, KERNEL.outputs), batch) + attributes(target)
     defined, undefined = symbols(target.object_code(text))
     assert "entry" in defined
     assert undefined == set()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from featherweight.compiler.native import cache
 from featherweight.compiler.native.library import Library
 from featherweight.compiler.native.target import Target, llvm_version
 
-Shapes = tuple[tuple[int, ...], ...]
+if TYPE_CHECKING:
+    from featherweight.compiler.llvm.entry import Kind
 
 
 def support(width: int, target: Target, groups: Iterable[str]) -> dict[str, int]:
@@ -33,8 +35,8 @@ def _support(width: int, target: Target, group: str) -> dict[str, int]:
 
 
 @functools.cache
-def entry_point(inputs: Shapes, outputs: Shapes, batch: bool, target: Target) -> int:
-    """Address of the native entry point for one state or a batch, with arguments and results of these shapes."""
+def entry_point(inputs: tuple[Kind, ...], outputs: tuple[Kind, ...], batch: bool, target: Target) -> int:
+    """Address of the native entry point for one state or a batch, with arguments and results of these kinds."""
 
     def emit() -> str:
         from featherweight.compiler.llvm.entry import emit_entry
