@@ -9,8 +9,8 @@ import pytest
 import featherweight as fw
 from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
-from featherweight.compiler.llvm.entry import emit_entry
-from featherweight.compiler.llvm.support import attributes, emit_support
+from featherweight.compiler.llvm.entry import emit_entry, kinds
+from featherweight.compiler.llvm.support import GROUPS, attributes, emit_support
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.runtime.mailbox import emit_handover
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
@@ -98,15 +98,30 @@ def symbols(data):
 def test_code_for_other_machines_needs_nothing_from_outside(name, lanes):
     target = TARGETS[name]
     width = 1 if lanes == "one" else target.width
-    support = set()  # on Windows, each module has all it calls
+    support, found = set(), {}  # on Windows, each module has all it calls
     if "windows" not in name:
-        support, undefined = symbols(target.object_code(emit_support(width, target)))
-        assert {"pack", "unpack", "sincos_slots", "share"} <= support
-        assert undefined == set()
+        found = {group: symbols(target.object_code(emit_support(width, target, group))) for group in GROUPS}
+        assert {"pack", "unpack", "sincos_slots", "share"} <= found["common"][0]
+        assert not any(undefined for _, undefined in found.values())
     for each in (KERNEL, LEGS, REPEATS, FUNCTIONS, POLICY):
-        defined, undefined = symbols(target.object_code(each.module(width, target).text))
+        module = each.module(width, target)
+        if found:
+            support = set().union(*(found[group][0] for group in module.groups))
+        defined, undefined = symbols(target.object_code(module.text))
         assert {"run", "rows"} <= defined
         assert undefined <= support
+
+
+@pytest.mark.parametrize("width", [1, 8])
+@pytest.mark.parametrize("name", TARGETS)
+def test_modules_have_no_support_functions_that_they_do_not_call(name, width):
+    """Random numbers and products of matrices take LLVM as long as all other support functions together."""
+    rare = {KERNEL: (), REPEATS: (), FUNCTIONS: ("random",), POLICY: ("random", "products")}
+    for each, groups in rare.items():
+        module = each.module(width, TARGETS[name])
+        assert module.groups == ("common", *groups)
+        assert ("@draw_random_centre(" in module.common) == ("random" in groups)
+        assert ("@linear_shared(" in module.common) == ("products" in groups)
 
 
 @pytest.mark.parametrize("batch", [False, True])
@@ -114,7 +129,7 @@ def test_code_for_other_machines_needs_nothing_from_outside(name, lanes):
 def test_the_entry_point_needs_nothing_from_outside(name, batch):
     target = TARGETS[name]
     shapes = [argument.shape for argument in KERNEL.inputs]
-    text = emit_entry(shapes, KERNEL.outputs, batch) + attributes(target)
+    text = emit_entry(*kinds(shapes, KERNEL.outputs), batch) + attributes(target)
     defined, undefined = symbols(target.object_code(text))
     assert "entry" in defined
     assert undefined == set()

@@ -84,6 +84,26 @@ def test_kernels_of_the_same_shapes_share_compiled_code_and_nothing_else(monkeyp
     assert second[0] == pytest.approx(3 * first[0])
 
 
+@pytest.mark.parametrize("count", [None, 3])
+def test_robots_of_other_sizes_share_it_too(count, monkeypatch):
+    """The code has the numbers of axes; the sizes of each kernel are checked all the same."""
+    monkeypatch.setattr("featherweight.compiler.llvm.entry.emit_entry", None)
+    made = []
+    for model in (fw.robots.chain(2), fw.robots.chain(5)):
+        arrays = state(model) if count is None else batch(model, count)
+        entry = one_entry(model) if count is None else batch_entry(model)
+        expected = fw.forward_dynamics(model, *(a.tolist() for a in arrays))
+        made.append((entry, arrays, expected))
+    for entry, arrays, expected in made:
+        result = entry(*arrays)
+        assert result.shape == expected.shape
+        assert result.tobytes() == expected.tobytes()
+    assert made[0][0](*made[1][1]) is None
+    assert made[1][0](*made[0][1]) is None
+    mixed = [made[0][1][0], *made[1][1][1:]]
+    assert made[1][0](*mixed) is None
+
+
 def test_each_kernel_knows_how_many_rows_are_worth_threads(monkeypatch):
     """Of a function that takes three times as long, a third of the rows."""
     asked = []

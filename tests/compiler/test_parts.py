@@ -13,10 +13,11 @@ import featherweight as fw
 from compiler.test_cross_emission import KERNEL, POLICY, REPEATS, TARGETS, symbols
 from compiler.test_repeat import kernel, nested
 from compiler.test_same_bits import branching_robot
-from featherweight.compiler.llvm.support import emit_support
+from featherweight.compiler.llvm.support import GROUPS, emit_support
 from featherweight.compiler.native import lock, target
 from featherweight.compiler.native.target import host
 from featherweight.compiler.runtime import code
+from featherweight.compiler.runtime.shared import support
 from featherweight.dynamics.functions import FORWARD_DYNAMICS
 from featherweight.scalar import dense, lookup, random, random_normal, tanh
 
@@ -51,6 +52,8 @@ def in_parts(monkeypatch):
 
 
 WHOLE = computed(FORWARD_DYNAMICS._make(ROBOT, ()))
+for width in (1, host().width):
+    support(width, host(), GROUPS)  # so that kernels alone are counted
 
 
 @links
@@ -95,7 +98,8 @@ def test_parts_for_other_machines_define_what_they_need_of_each_other(name, n):
     for each in (KERNEL, REPEATS, POLICY):
         parts = each.module(machine.width, machine).parts(n)
         assert len(parts) == n
-        tables = [symbols(part) for part in machine.object_codes([emit_support(machine.width, machine), *parts])]
+        support = [emit_support(machine.width, machine, group) for group in GROUPS]
+        tables = [symbols(part) for part in machine.object_codes([*support, *parts])]
         functions = [{name for name in defined if name.startswith(("chunk", "shared"))} for defined, _ in tables]
         assert sum(map(len, functions)) == len(set().union(*functions))  # each of them once
         assert set().union(*(undefined for _, undefined in tables)) <= set().union(*(defined for defined, _ in tables))

@@ -5,50 +5,102 @@ arguments by reading the array headers (NumPy keeps them stable for compiled ext
 results through NumPy's C API, and runs the kernel. Anything unusual (a list, another dtype, a NaN)
 makes it return None: the caller then takes the slow path, which explains or converts.
 
-No process address stands in the code, nor anything of a kernel but its shapes, so that it can be cached
-and all kernels of these shapes share it: the rest comes in a context, the `self` of the function.
+No process address stands in the code, nor anything of a kernel but how many axes its arrays have, so that it can be
+cached and all such kernels share it, those of other robots, too: the rest comes in a context, the `self` of the
+function.
 
 How results are made is in `results.py`.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from math import prod
 
 from featherweight.compiler.llvm.calls import ARRAYS, COUNT, LARGE, STATUS
-from featherweight.compiler.llvm.results import DATA, DIMENSIONS, DTYPE, FLAGS, PLAIN, RANK, TYPE, Shapes, make_results
+from featherweight.compiler.llvm.results import (
+    DATA,
+    DIMENSIONS,
+    DTYPE,
+    FLAGS,
+    PLAIN,
+    RANK,
+    TYPE,
+    Axes,
+    Shapes,
+    is_kept,
+    make_results,
+)
+
+Kind = tuple[int, bool, bool]  # of an array: how many axes it has, whether it is empty, whether it is kept as a result
 
 # words of the context
 NAMES = (
     *("type", "float64", "newarray", "none", "incref", "decref", "newtuple", "setitem", "ws"),
-    *("many", "callobject", "integer", "off", "kept", "places", "run", "few", "named", "newnamed"),
+    *("many", "callobject", "integer", "off", "kept", "places", "run", "few", "named", "newnamed", "sizes"),
 )
 
 
-def emit_entry(inputs: Shapes, outputs: Shapes, batch: bool) -> str:
-    """`@entry(self, args, nargs)` for inputs and outputs of these shapes.
+def kinds(inputs: Shapes, outputs: Shapes) -> tuple[tuple[Kind, ...], tuple[Kind, ...]]:
+    """What the code depends on."""
+    results = ((len(shape), prod(shape) == 0, is_kept(shape)) for shape in outputs)
+    return tuple((len(shape), False, False) for shape in inputs), tuple(results)
+
+
+def sizes(inputs: Shapes, outputs: Shapes) -> list[int]:
+    """What it reads: sizes and bytes of a row of each array; last how many rows are fewer than a large result has."""
+    most = LARGE // (8 * max(1, *map(prod, outputs))) - 1  # larger results have memory of their own
+    return [*(n for shape in (*inputs, *outputs) for n in (*shape, 8 * prod(shape))), most]
+
+
+def _named(kinds: Sequence[Kind]) -> list[Axes]:
+    """Their places among these sizes, each of which is loaded where it is used."""
+    found, first = [], 0
+    for rank, empty, kept in kinds:
+        names = [f"%size{first + axis}" for axis in range(rank + 1)]
+        found.append(Axes(tuple(names[:-1]), names[-1], empty, kept))
+        first += rank + 1
+    return found
+
+
+def _load_sizes(lines: Sequence[str]) -> list[str]:
+    """These lines, with a load before each use of a size."""
+    loaded: list[str] = []
+    for k, line in enumerate(lines):
+        for name in re.findall(r"%size\d+", line):
+            place = f"%at{k} = getelementptr i64, ptr %sizes, i64 {name.removeprefix('%size')}"
+            loaded += [place, f"{name}for{k} = load i64, ptr %at{k}"]
+        loaded.append(re.sub(r"(%size\d+)", rf"\1for{k}", line))
+    return loaded
+
+
+def emit_entry(inputs: Sequence[Kind], outputs: Sequence[Kind], batch: bool) -> str:
+    """`@entry(self, args, nargs)` for inputs and outputs of these kinds.
 
     It takes one state; or batches with one leading axis, where an argument without that axis serves all
     rows. Up to `few` rows run at once; more are worth threads, and go to a Python function with the
     address of the call, which returns None if all rows are good.
     """
+    arrays = _named([*inputs, *outputs])
+    given, made = arrays[: len(inputs)], arrays[len(inputs) :]
     lines = [*load_context(), "%rows0 = add i64 0, -1", f"%enough = icmp eq i64 %nargs, {len(inputs)}"]
     lines += ["%isoff = load i64, ptr %off", "%ison = icmp eq i64 %isoff, 0", "%right = and i1 %enough, %ison"]
     lines += ["br i1 %right, label %arg0, label %slow"]
-    for k, shape in enumerate(inputs):
+    for k, shape in enumerate(given):
         lines += check_argument(k, shape, f"arg{k + 1}" if k + 1 < len(inputs) else "count", batch)
     lines += ["count:"]
     if batch:
         rows = f"%rows{len(inputs)}"
-        most = LARGE // (8 * max(1, *map(prod, outputs))) - 1  # larger results have memory of their own
-        lines += [f"%fewer = sub i64 {rows}, 1", f"%some = icmp ult i64 %fewer, {most}"]
+        most = sum(1 + rank for rank, _, _ in (*inputs, *outputs))
+        lines += [f"%fewer = sub i64 {rows}, 1", f"%some = icmp ult i64 %fewer, %size{most}"]
         lines += ["br i1 %some, label %make0, label %slow"]
     else:
         rows = "1"
         lines += ["br label %make0"]
-    lines += make_results(outputs, rows if batch else None)
+    lines += make_results(made, rows if batch else None)
     strides = [f"%stride{k}" if batch else "0" for k in range(len(inputs))]
-    lines += ["go:", *_fill_call(rows, strides, outputs)]
+    lines += ["go:", *_fill_call(rows, strides, made)]
     lines += _run_rows(rows, len(outputs)) if batch else ["%bad = call i64 %run(ptr %call, ptr %ws, i64 0, i64 1)"]
     lines += [
         "%isbad = icmp ne i64 %bad, 0",
@@ -61,7 +113,7 @@ def emit_entry(inputs: Shapes, outputs: Shapes, batch: bool) -> str:
         *decline(len(outputs)),
     ]
     call = f"%call = alloca [{ARRAYS + 2 * (len(inputs) + len(outputs))} x i64], align 64"
-    return emit_builtin("entry", [call, *lines], 1 + max(map(len, outputs)))
+    return emit_builtin("entry", [call, *_load_sizes(lines)], 1 + max(rank for rank, _, _ in outputs))
 
 
 def emit_builtin(name: str, lines: list[str], axes: int) -> str:
@@ -122,7 +174,7 @@ def _run_rows(rows: str, results: int) -> list[str]:
     ]
 
 
-def _fill_call(rows: str, strides: list[str], outputs: Shapes) -> list[str]:
+def _fill_call(rows: str, strides: list[str], outputs: Sequence[Axes]) -> list[str]:
     """Write the words of a call: rows, then pointer and stride of each input %x{k} and result %o{j}."""
     lines = []
     for word, value in ((COUNT, rows), (STATUS, "0")):
@@ -130,7 +182,7 @@ def _fill_call(rows: str, strides: list[str], outputs: Shapes) -> list[str]:
     places = [(f"%x{k}", stride) for k, stride in enumerate(strides)]
     for j, shape in enumerate(outputs):
         lines += [f"%od{j} = getelementptr i8, ptr %o{j}, i64 {DATA}", f"%y{j} = load ptr, ptr %od{j}"]
-        places.append((f"%y{j}", str(8 * prod(shape))))
+        places.append((f"%y{j}", shape.bytes))
     for k, (pointer, stride) in enumerate(places):
         word = ARRAYS + 2 * k
         lines += [
@@ -165,20 +217,20 @@ def give(n: int) -> list[str]:
     ]
 
 
-def check_argument(k: int, shape: tuple[int, ...], then: str, batch: bool) -> list[str]:
+def check_argument(k: int, shape: Axes, then: str, batch: bool) -> list[str]:
     """Argument k is a plain float64 array of this shape: its data is %x{k}. In a batch it may have one more
     axis in front: then %stride{k} is the step from row to row, else 0; %rows{k+1} is the number of rows so far."""
-    lines = _plain_array(k, len(shape), batch)
-    for axis, n in enumerate(shape):
+    lines = _plain_array(k, len(shape.sizes), batch)
+    for axis, n in enumerate(shape.sizes):
         lines += [
             f"%n{k}x{axis}p = getelementptr i64, ptr %inner{k}, i64 {axis}",
             f"%n{k}x{axis} = load i64, ptr %n{k}x{axis}p",
             f"%is{k}x{axis} = icmp eq i64 %n{k}x{axis}, {n}",
             f"%same{k}x{axis + 1} = and i1 %same{k}x{axis}, %is{k}x{axis}",
         ]
-    good = f"%same{k}x{len(shape)}"
+    good = f"%same{k}x{len(shape.sizes)}"
     if batch:
-        lines += _rows_agree(k, 8 * prod(shape), good)
+        lines += _rows_agree(k, shape.bytes, good)
         good = f"%good{k}"
     lines += [
         f"%x{k}p = getelementptr i8, ptr %a{k}, i64 {DATA}",
@@ -222,7 +274,7 @@ def _plain_array(k: int, rank: int, batch: bool) -> list[str]:
     ]
 
 
-def _rows_agree(k: int, size: int, good: str) -> list[str]:
+def _rows_agree(k: int, size: str, good: str) -> list[str]:
     """%good{k}: the argument is good so far, and has as many rows (of so many bytes) as others, or one for all."""
     return [
         f"%many{k} = icmp eq i32 %lead{k}, 1",

@@ -9,7 +9,7 @@ from featherweight.compiler.llvm.driver import emit_driver
 from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, Fetches, emit_steps
 from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.straight import straight_results
-from featherweight.compiler.llvm.support import attributes, intrinsics, support_in_module
+from featherweight.compiler.llvm.support import attributes, groups_in, intrinsics, support_in_module
 from featherweight.compiler.native.target import Target
 from featherweight.compiler.plan.place import Plan
 
@@ -30,6 +30,7 @@ class Module:
     common: str
     functions: list[str]
     rest: str
+    groups: tuple[str, ...]  # of support functions that it needs
 
     @property
     def text(self) -> str:
@@ -72,14 +73,15 @@ def emit_module(
     places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
     straight = None if loop else straight_results(plan, outputs, width)
     functions, step = emit_steps(plan, lanes, fetches, straight)
-    common = (intrinsics(width, target), attributes(target), ALIAS_METADATA, support_in_module(width, target))
     rest = (
         f"@entries = internal constant [{len(plan.outputs)} x i32] [{places}], align 64\n",
         "@_fltused = global i32 0\n" if target.windows else "",  # the linker's mark of code with floats
         step,
         emit_driver(lanes, native, in_blocks, out_blocks, plan, target, fetches, straight, loop),
     )
-    return Module("".join(common), functions, "".join(rest))
+    groups = groups_in((*functions, step))
+    common = (intrinsics(width, target), attributes(target), ALIAS_METADATA, support_in_module(width, target, groups))
+    return Module("".join(common), functions, "".join(rest), groups)
 
 
 def _early(plan: Plan, results: list[int], lanes: LaneTypes) -> Fetches | None:

@@ -8,6 +8,7 @@ clears the pages of new memory one by one, which takes longer than filling them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 Shapes = Sequence[tuple[int, ...]]
@@ -27,20 +28,35 @@ def is_kept(shape: tuple[int, ...]) -> bool:
     return 0 < 8 * prod(shape) <= KEPT_BYTES
 
 
-def make_results(outputs: Shapes, rows: str | None) -> list[str]:
+@dataclass(frozen=True)
+class Axes:
+    """What code is told of an array or of a row of it: sizes and bytes, as numbers or as names of values."""
+
+    sizes: tuple[str, ...]
+    bytes: str
+    empty: bool = False
+    kept: bool = False  # as a result of one state
+
+
+def axes(shape: tuple[int, ...]) -> Axes:
+    """Those of a shape that stands in the code."""
+    return Axes(tuple(map(str, shape)), str(8 * prod(shape)), prod(shape) == 0, is_kept(shape))
+
+
+def make_results(outputs: Sequence[Axes], rows: str | None) -> list[str]:
     """From `make0` to `go`: an array %o{j} for each result, of one state or with so many rows."""
     lines: list[str] = []
     for j, shape in enumerate(outputs):
         then = f"make{j + 1}" if j + 1 < len(outputs) else "go"
-        sizes = [*([] if rows is None else [rows]), *map(str, shape)]
+        sizes = [*([] if rows is None else [rows]), *shape.sizes]
         ways = [(f"%new{j}", f"fresh{j}")]  # an array, and the block that has made it
         lines += [f"make{j}:"]
-        if rows is None and is_kept(shape):
+        if rows is None and shape.kept:
             lines += [f"br label %look{j}k0", *_kept(j, sizes, f"fresh{j}")]
             ways.append((f"%again{j}", f"reuse{j}"))
-        elif rows is not None and prod(shape) > 0:
+        elif rows is not None and not shape.empty:
             lines += [
-                f"%bytes{j} = mul i64 {rows}, {8 * prod(shape)}",
+                f"%bytes{j} = mul i64 {rows}, {shape.bytes}",
                 f"%many{j}bytes = icmp uge i64 %bytes{j}, {BATCH_BYTES}",
                 f"br i1 %many{j}bytes, label %look{j}k0, label %fresh{j}",
                 *_kept(j, sizes, f"renew{j}"),

@@ -16,7 +16,7 @@ from featherweight.compiler.llvm.entry import (
     load_context,
 )
 from featherweight.compiler.llvm.lanes import join
-from featherweight.compiler.llvm.results import DATA, make_results
+from featherweight.compiler.llvm.results import DATA, axes, make_results
 
 Sizes = tuple[int, int, int]  # of a loop: parts of the carry, arrays that are given, parts of which a history is kept
 
@@ -69,8 +69,8 @@ def _from_python(inputs: list[int], sizes: Sizes) -> str:
     """`@from_python(self, args, nargs)`: what is given, a plain array, in; the recorded parts of the carry out."""
     carry, _, recorded = sizes
     lines = [*load_context(), "%right = icmp eq i64 %nargs, 1", "br i1 %right, label %arg0, label %slow"]
-    lines += check_argument(0, (inputs[carry],), "make0", batch=False)
-    lines += make_results([(n,) for n in inputs[:recorded]], None)
+    lines += check_argument(0, axes((inputs[carry],)), "make0", batch=False)
+    lines += make_results([axes((n,)) for n in inputs[:recorded]], None)
     lines += [
         "go:",
         "%call = load ptr, ptr %places",

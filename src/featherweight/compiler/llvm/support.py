@@ -1,13 +1,15 @@
-"""LLVM IR that all kernels call and no plan changes: the support module, one for a width (docs/decisions/0021).
+"""LLVM IR that kernels call and no plan changes: support modules, for each width (docs/decisions/0021).
 
-It moves rows into lanes and back, makes sines, cosines and random numbers, shares rows out to threads. A kernel's
-module declares these functions and is linked against them. No table of one module is referred to in another: calls
+The common one moves rows into lanes and back, makes sines and cosines, shares rows out to threads. Random numbers and
+products of matrices are modules of their own, for kernels that call them. A kernel's module declares these functions
+and is linked against them. No table of one module is referred to in another: calls
 alone reach any distance.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 from featherweight.compiler.llvm.around import emit_around
 from featherweight.compiler.llvm.elementary import emit_sincos
@@ -21,23 +23,35 @@ from featherweight.compiler.llvm.randomness import emit_random
 from featherweight.compiler.llvm.turns import emit_moves
 from featherweight.compiler.native.target import Target
 
+COMMON = "common"
+RARE = {"random": "@draw_", "products": "@linear_"}  # groups few kernels need: how names of their functions begin
+GROUPS = (COMMON, *RARE)
 FLOAT_MODE = {
     "x86": ("void @llvm.x86.sse.stmxcsr(ptr)", "void @llvm.x86.sse.ldmxcsr(ptr)"),
     "arm": ("i64 @llvm.aarch64.get.fpcr()", "void @llvm.aarch64.set.fpcr(i64)"),
 }
 
 
-def emit_support(width: int, target: Target) -> str:
-    """IR text of the whole module, for packs of this width."""
-    return intrinsics(width, target) + _functions(width, target) + attributes(target)
+def emit_support(width: int, target: Target, group: str) -> str:
+    """IR text of the module of a group, for packs of this width."""
+    return intrinsics(width, target) + _functions(width, target, group) + attributes(target)
 
 
-def support_in_module(width: int, target: Target) -> str:
-    """The support functions in a kernel's module: declarations; definitions where modules cannot be linked to each
-    other."""
-    if not target.links_modules:
-        return _functions(width, target)
-    return "".join(f"declare {header}\n" for header in headers(_functions(width, target)))
+def groups_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """The groups of support functions that a kernel's functions need."""
+    texts = tuple(texts)
+    return (COMMON, *(group for group, name in RARE.items() if any(name in text for text in texts)))
+
+
+def support_in_module(width: int, target: Target, groups: Iterable[str]) -> str:
+    """These groups in a kernel's module: declarations; definitions where modules cannot be linked to each other."""
+    of_group = _declarations if target.links_modules else _functions
+    return "".join(of_group(width, target, group) for group in groups)
+
+
+@functools.cache
+def _declarations(width: int, target: Target, group: str) -> str:
+    return "".join(f"declare {header}\n" for header in headers(_functions(width, target, group)))
 
 
 def headers(ir: str) -> list[str]:
@@ -46,6 +60,7 @@ def headers(ir: str) -> list[str]:
     return [line.removeprefix("define ").removesuffix(" {") for line in lines]
 
 
+@functools.cache
 def intrinsics(width: int, target: Target) -> str:
     """LLVM's own functions, each declared once."""
     common = (
@@ -70,15 +85,17 @@ def attributes(target: Target) -> str:
 
 
 @functools.cache
-def _functions(width: int, target: Target) -> str:
+def _functions(width: int, target: Target, group: str) -> str:
     lanes, native = LaneTypes(width), LaneTypes(target.width)
+    if group == "random":
+        return emit_random(lanes)
+    if group == "products":
+        return emit_products(lanes, native)
     return (
         emit_sincos(lanes, native)
         + (emit_packing(lanes) if width > 1 else emit_one_row(native))
         + emit_point_rows(lanes)
         + emit_moves(lanes)
         + emit_fetch(lanes)
-        + emit_random(lanes)
-        + emit_products(lanes, native)
         + emit_around(lanes, target)
     )

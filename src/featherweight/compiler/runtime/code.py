@@ -45,7 +45,7 @@ class MachineCode:
         self.literals: list[float | int] = facts["literals"]  # values, or places in the table of a trace
         self.first_number: int = facts["first_number"]
         self.numbers: list[int] = facts["numbers"]  # places in the table of a trace
-        self.library = Library(objects, ("run", *symbols), support(width, host()))
+        self.library = Library(objects, ("run", *symbols), support(width, host(), facts["support"]))
         self.run = _RUN(self.library["run"])
 
     def numbers_of(self, table: Sequence[float]) -> array[float]:
@@ -140,6 +140,7 @@ class Code:
             "literals": plan.literals,
             "first_number": plan.first_number(self.width),
             "numbers": plan.numbers,
+            "support": module.groups,
         }
         machine = _loaded[self._name(traced.structure)] = MachineCode(facts, objects, self.width, self.symbols)
         name = cache_key(target, self._name(traced.structure))

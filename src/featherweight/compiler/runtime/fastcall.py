@@ -12,7 +12,8 @@ import logging
 import platform
 import sys
 import sysconfig
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,13 @@ def make_entry(
     few: int = 0,
     places: ctypes.Array[ctypes.c_int64] | None = None,
     named: type[tuple] | None = None,
+    sizes: Sequence[int] = (),
 ) -> Any:
     """A builtin function at this address; None, and a warning, where the layout of objects is not the one we know.
 
     `run` is the address of a kernel's `@rows`, `many` is for batches of more than `few` rows, which are worth threads,
     `places` (call and workspace) for the step of a loop. `named` is the class of named tuples that results are returned
-    in; None: a plain tuple.
+    in; None: a plain tuple. `sizes` are those of arguments and results that the code does not have.
     """
     table = _numpy_api()
     if table is None:
@@ -62,6 +64,7 @@ def make_entry(
     def function(pointer: Any) -> int:
         return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
+    read = array("q", sizes)
     kept = KeptResults(outputs, batch=many is not None)
     addresses = {
         "type": id(np.ndarray),
@@ -82,10 +85,11 @@ def make_entry(
         "run": run,
         "few": few,
         "named": 0 if named is None else id(named),
+        "sizes": read.buffer_info()[0],
         "newnamed": function(api.PyType_GenericAlloc),  # what tuple.__new__ of a subclass calls
     }
     context = _context([addresses[n] for n in NAMES], address, name)
-    context.owner = (workspace, library, many, kept, places, named)
+    context.owner = (workspace, library, many, kept, places, named, read)
     return _new_function()(context[len(NAMES) :].ctypes.data, context, None)
 
 

@@ -194,13 +194,14 @@ class Kernel:
         """The fast path for one state or for a batch: a builtin that returns None for anything unusual; None
         where there is no such path. Several results come in a tuple, or in one of this class."""
         with compiling:
+            from featherweight.compiler.llvm.entry import kinds, sizes
             from featherweight.compiler.runtime.fastcall import make_entry
 
             code = self.code(host().width if batch else 1)
             if code.entry is None:
                 shapes = tuple(a.shape for a in self.inputs)
                 code.entry = make_entry(
-                    entry_point(shapes, self.outputs, batch, host()),
+                    entry_point(*kinds(shapes, self.outputs), batch, host()),
                     self.name,
                     code.workspace(),
                     code.library,
@@ -208,6 +209,7 @@ class Kernel:
                     run=code.library["rows"],
                     many=code.run_many if batch else None,
                     few=code.few,
+                    sizes=sizes(shapes, self.outputs),
                     named=named,
                 )
             return code.entry

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from featherweight.compiler.native import cache
 from featherweight.compiler.native.library import Library
 from featherweight.compiler.native.target import Target, llvm_version
 
-Shapes = tuple[tuple[int, ...], ...]
+if TYPE_CHECKING:
+    from featherweight.compiler.llvm.entry import Kind
 
 
-@functools.cache
-def support(width: int, target: Target) -> dict[str, int]:
+def support(width: int, target: Target, groups: Iterable[str]) -> dict[str, int]:
     """Names and addresses of the functions that a kernel's module of this width is linked against."""
     if not target.links_modules:
         return {}
+    return {name: address for group in groups for name, address in _support(width, target, group).items()}
+
+
+@functools.cache
+def _support(width: int, target: Target, group: str) -> dict[str, int]:
+    """Those of one group."""
 
     def emit() -> str:
         from featherweight.compiler.llvm.support import emit_support  # what only compiles is loaded to compile
 
-        return emit_support(width, target)
+        return emit_support(width, target, group)
 
-    return load(f"support {width} of {target.width}", target, emit)
+    return load(f"support {group} {width} of {target.width}", target, emit)
 
 
 @functools.cache
-def entry_point(inputs: Shapes, outputs: Shapes, batch: bool, target: Target) -> int:
-    """Address of the native entry point for one state or a batch, with arguments and results of these shapes."""
+def entry_point(inputs: tuple[Kind, ...], outputs: tuple[Kind, ...], batch: bool, target: Target) -> int:
+    """Address of the native entry point for one state or a batch, with arguments and results of these kinds."""
 
     def emit() -> str:
         from featherweight.compiler.llvm.entry import emit_entry
