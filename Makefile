@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize interop misuse-derivatives worlds scenes
+.PHONY: demo test check style types types-of-users layers smoke memory digests turns soak misuse time-bombs mutants bench side-by-side motion limits stepper policy experiments experiment-pages paper equations waiting load fuzz tables pictures docs format clean derivatives derivatives-of-functions sweep sweep-kills pushes aarch64 wheel linearize interop misuse-derivatives worlds scenes
 
 $(VENV)/.base: pyproject.toml
 	@echo "making an environment in $(VENV): a minute or two"
@@ -21,11 +21,19 @@ demo: $(VENV)/.base  ## two robots, compared: numbers here, pages in demo/, open
 test: $(VENV)/.dev  ## all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-check: $(VENV)/.dev  ## what CI checks beside the tests: style, types, layers
+check: style types types-of-users layers  ## what CI checks beside the tests; `-j2` does it side by side
+
+style: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
 	$(BIN)/mypy
+
+types-of-users: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 smoke: $(VENV)/.base  ## a short test with every Python that is found; an environment of its own for each, in .smoke/

@@ -1,9 +1,11 @@
 """Shapes in many placements at once, and what independent methods say about them."""
 
+from functools import cache
+
 import mujoco
 import numpy as np
 
-from featherweight.collision import Placed, touches
+from featherweight.collision import Placed, touch_count, touches
 from featherweight.compiler import Argument, Kernel, Lanes, plain
 from featherweight.shapes import Box, Capsule, Convex, Cylinder, Sphere
 from featherweight.spatial import Matrix, Transform, Vector
@@ -40,8 +42,25 @@ def unpacked(found, n):
 
 
 def touched(a, b, Ra, pa, Rb, pb):
-    """gap, normal, point of shapes in n placements."""
+    """gap, normal, point of shapes in n placements, by compiled code; `interpreted` has the same by NumPy."""
+    (found,) = compiled(a, b)(np.concatenate([numbers(Ra, pa), numbers(Rb, pb)], axis=1))
+    parts = found.reshape(len(pa), touch_count(a, b), 7)
+    return parts[:, :, 0], parts[:, :, 1:4], parts[:, :, 4:]
+
+
+def interpreted(a, b, Ra, pa, Rb, pb):
+    """gap, normal, point of shapes in n placements, by arrays as scalars."""
     return unpacked(touches(Placed(a, transform(Ra, pa)), Placed(b, transform(Rb, pb))), len(pa))
+
+
+@cache
+def compiled(a, b):
+    """Code for a pair of shapes: 24 numbers to gap, normal and point of each touch."""
+
+    def function(scalars, lift):
+        return flat(touches(placed(a.lifted(lift), scalars[:12]), placed(b.lifted(lift), scalars[12:])))
+
+    return kernel(function, 7 * touch_count(a, b))
 
 
 def flat(found):

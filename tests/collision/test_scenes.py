@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from collision.placing import touched
+from collision.placing import interpreted
 from featherweight.collision import FAR
 from featherweight.shapes import Box, Capsule, Convex, Cylinder
 
@@ -28,7 +28,7 @@ LYING = about_y(np.pi / 2)
 def found(a, b, pa, pb=(0.0, 0.0, 0.0), Ra=STRAIGHT, Rb=STRAIGHT):
     """gap, normal and point of those that are there, sorted by place."""
     gap, normal, point = (
-        x[0] for x in touched(a, b, Ra[None], np.array([pa], float), Rb[None], np.array([pb], float))
+        x[0] for x in interpreted(a, b, Ra[None], np.array([pa], float), Rb[None], np.array([pb], float))
     )  # fmt: skip
     there = np.flatnonzero(gap < FAR)
     there = there[np.lexsort(np.round(point[there], 3).T[::-1])]

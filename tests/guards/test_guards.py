@@ -1,6 +1,7 @@
 """Rules of the project that nobody has to remember: exports, imports, sizes, docstrings."""
 
 import ast
+import functools
 import inspect
 import re
 import subprocess
@@ -15,7 +16,7 @@ import featherweight as fw
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "featherweight"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-TREES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+NAMES_OF_SOURCES = [path.relative_to(PACKAGE).as_posix() for path in SOURCES]
 
 MOST_LINES = 350  # in a file
 MOST_FUNCTION_LINES = 60
@@ -23,6 +24,13 @@ LONG_FUNCTIONS: dict[tuple[str, str], str] = {}  # why one is longer
 NOT_ARRAYS = {"model", "out", "parameters", "frame", "frames", "point", "points", "prescribed", "in_", "classical"}
 NAMES = {("distance", "a"), ("distance", "b")}  # of shapes, where other functions have arrays
 NOT_ON_IMPORT = ("llvmlite", "sympy", "mpmath", "pinocchio", "scipy", "matplotlib", "mujoco", "viser", "trimesh", "PIL")
+
+
+@functools.cache
+def trees():
+    """All sources parsed: by the worker that runs these tests, not by each that collects them."""
+    parsed = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES)
+    return dict(zip(NAMES_OF_SOURCES, parsed, strict=True))
 
 
 def python(code):
@@ -70,7 +78,7 @@ def test_building_and_interpreting_need_no_compiler():
 
 def statements():
     """Those of __init__.py, and those for type checkers."""
-    body = TREES["__init__.py"].body
+    body = trees()["__init__.py"].body
     return [*body, *(inner for outer in body if isinstance(outer, ast.If) for inner in outer.body)]
 
 
@@ -173,15 +181,15 @@ def test_types_are_shipped():
 # ---- the source
 
 
-@pytest.mark.parametrize("path", TREES)
+@pytest.mark.parametrize("path", NAMES_OF_SOURCES)
 def test_every_module_has_a_docstring(path):
-    assert ast.get_docstring(TREES[path])
+    assert ast.get_docstring(trees()[path])
 
 
-@pytest.mark.parametrize("path", TREES)
+@pytest.mark.parametrize("path", NAMES_OF_SOURCES)
 def test_no_input_is_checked_by_assert(path):
     """python -O drops them."""
-    assert not [node.lineno for node in ast.walk(TREES[path]) if isinstance(node, ast.Assert)]
+    assert not [node.lineno for node in ast.walk(trees()[path]) if isinstance(node, ast.Assert)]
 
 
 def test_files_are_small():
@@ -192,7 +200,7 @@ def test_files_are_small():
 def test_functions_fit_a_screen_or_say_why_not():
     long = {
         (path, function.name): function.end_lineno - function.lineno + 1
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for function in functions(tree)
         if function.end_lineno - function.lineno + 1 > MOST_FUNCTION_LINES
     }
@@ -203,7 +211,7 @@ def test_functions_fit_a_screen_or_say_why_not():
 def test_no_names_that_say_nothing():
     for path in SOURCES:
         assert path.stem not in ("utils", "helpers", "manager", "common", "misc"), path
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         named = [f.name for f in functions(tree) if not f.name.endswith("__")]  # Python's own have their names
         vague = [name for name in named if name.lstrip("_").startswith(("compute_", "get_"))]
         assert not vague, (path, vague)
@@ -225,7 +233,7 @@ def test_nothing_but_joints_asks_of_what_kind_a_joint_is():
     kinds = {n for n, kind in vars(fw.joints).items() if isinstance(kind, type) and issubclass(kind, fw.joints.Joint)}
     found = [
         f"{name}:{node.lineno}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         if not name.startswith("joints/") and name != "io/urdf/express.py"
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass")
