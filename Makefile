@@ -36,7 +36,7 @@ types-of-users: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-smoke: $(VENV)/.base  ## a short test with every Python that is found; an environment of its own for each, in .smoke/
+smoke: $(VENV)/.dev  ## a short test with every Python that is found; an environment of its own for each, in .smoke/
 	$(BIN)/python tests/smoke/interpreters.py
 
 aarch64: $(VENV)/.dev  ## smoke test, core tests and the same bits on a 64-bit ARM, emulated by qemu; all of it in .aarch64/
