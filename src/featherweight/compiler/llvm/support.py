@@ -29,7 +29,7 @@ FLOAT_MODE = {
 
 def emit_support(width: int, target: Target) -> str:
     """IR text of the whole module, for packs of this width."""
-    return intrinsics(width, target) + _functions(width, target) + attributes(target)
+    return intrinsics(width, target) + _functions(width, target) + attributes(target, width)
 
 
 def support_in_module(width: int, target: Target) -> str:
@@ -55,30 +55,31 @@ def intrinsics(width: int, target: Target) -> str:
         "i64 @llvm.smin.i64(i64, i64)",
     )
     lines = [f"declare {header}\n" for header in (*common, *FLOAT_MODE[target.arch])]
-    for w in (1, width, target.width, AT_ONCE * target.width):
+    moved = target.moved_at_once(width)
+    for w in (1, width, target.width, target.computed_at_once(width), moved, AT_ONCE * moved):
         lines += LaneTypes(w).declarations().splitlines(keepends=True)
     return "".join(dict.fromkeys(lines))
 
 
-def attributes(target: Target) -> str:
-    """Attributes #0 of all functions."""
-    bits = 64 * target.width
-    return (
-        f'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" '
+def attributes(target: Target, width: int = 1) -> str:
+    """Attributes #0 of functions for so many lanes, #1 of those that use the widest vectors in any case."""
+    return "".join(
+        f'attributes #{k} = {{ nounwind "prefer-vector-width"="{64 * w}" "min-legal-vector-width"="{64 * w}" '
         '"no-stack-arg-probe" "frame-pointer"="none" }\n'
+        for k, w in enumerate((target.moved_at_once(width), target.width))
     )
 
 
 @functools.cache
 def _functions(width: int, target: Target) -> str:
-    lanes, native = LaneTypes(width), LaneTypes(target.width)
+    lanes = LaneTypes(width)
     return (
-        emit_sincos(lanes, native)
-        + (emit_packing(lanes) if width > 1 else emit_one_row(native))
+        emit_sincos(lanes, LaneTypes(target.computed_at_once(width)))
+        + (emit_packing(lanes) if width > 1 else emit_one_row(LaneTypes(target.moved_at_once(width))))
         + emit_point_rows(lanes)
         + emit_moves(lanes)
         + emit_fetch(lanes)
         + emit_random(lanes)
-        + emit_products(lanes, native)
+        + emit_products(lanes, LaneTypes(target.width))
         + emit_around(lanes, target)
     )
