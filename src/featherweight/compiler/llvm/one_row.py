@@ -5,19 +5,22 @@ A row is copied as it is; where most of a result is zero whatever the state, `@s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from featherweight.compiler.llvm.columns import PACK_ARGUMENTS, UNPACK_ARGUMENTS, check, column_loop, total
 from featherweight.compiler.llvm.lanes import LaneTypes, join
 
 UNROLL = 8
+PIECE = 4  # numbers that are cleared, or checked, at a place of a table
 AT_ONCE = 4  # registers of numbers that are checked
 ONE = LaneTypes(1)
 
 
 def emit_one_row(native: LaneTypes) -> str:
-    """`@pack`, `@unpack`, `@scatter`, `@clear` and `@finite`; all but `@clear` return a word
-    that is not zero if there is a NaN or an infinity."""
+    """`@pack`, `@unpack`, `@scatter`, `@clear`, `@finite`, `@clear_pieces` and `@finite_pieces`; all but those
+    that clear return a word that is not zero if there is a NaN or an infinity."""
     wide = LaneTypes(AT_ONCE * native.width)  # several registers at a time
-    return _pack(native) + _unpack() + _scatter() + _clear(wide) + _finite(wide)
+    return _pack(native) + _unpack() + _scatter() + _clear(wide) + _finite(wide) + _pieces()
 
 
 def _refused() -> str:
@@ -218,5 +221,67 @@ def _finite(wide: LaneTypes) -> str:
 define i64 @finite(ptr %from, i64 %n) noinline #0 {{
 start:
   {column_loop(wide, block, _refuse_signs(wide), single, _refuse("%sum1", wide))}
+}}
+"""
+
+
+def covering(columns: Sequence[int], n: int) -> list[int]:
+    """Where pieces begin that cover these columns of n, in whole rounds of UNROLL: the last one again."""
+    begins: list[int] = []
+    for c in columns:
+        if not begins or c >= begins[-1] + PIECE:
+            begins.append(min(c, n - PIECE))
+    return begins + begins[-1:] * (-len(begins) % UNROLL)
+
+
+def _pieces() -> str:
+    """`@clear_pieces` and `@finite_pieces`: PIECE numbers at each of m places of a table [bytes], m a multiple of
+    UNROLL."""
+    four = LaneTypes(PIECE)
+    T, I, zero = four.real, four.int, four.literal(0.0)
+    places = []
+    for j in range(UNROLL):
+        places += [
+            f"%k{j} = add i64 %k, {j}",
+            f"%t{j} = getelementptr i32, ptr %table, i64 %k{j}",
+            f"%o{j}i = load i32, ptr %t{j}",
+            f"%o{j} = zext i32 %o{j}i to i64",
+            f"%p{j} = getelementptr i8, ptr %row, i64 %o{j}",
+        ]
+    end = [f"%next = add i64 %k, {UNROLL}", "%more = icmp slt i64 %next, %m", "br i1 %more, label %loop, label %end"]
+    clear = [*places, *(f"store {T} {zero}, ptr %p{j}, align 8" for j in range(UNROLL)), *end]
+    check = list(places)
+    for j in range(UNROLL):
+        check += [
+            f"%x{j} = load {I}, ptr %p{j}, align 8",
+            f"%e{j} = and {I} %x{j}, {four.integer(0x7FF << 52)}",
+            f"%c{j} = add {I} %e{j}, {four.integer(1 << 52)}",
+            f"%f{j} = or {I} %g{j}, %c{j}",
+        ]
+    chains = [f"%g{j} = phi {I} [zeroinitializer, %entry], [%f{j}, %loop]" for j in range(UNROLL)]
+    sums = [f"%s{j} = or {I} {'%f0' if j == 1 else f'%s{j - 1}'}, %f{j}" for j in range(1, UNROLL)]
+    found = [
+        f"%signs = icmp slt {I} %s{UNROLL - 1}, zeroinitializer",
+        f"%mask = bitcast {four.bool} %signs to i{PIECE}",
+        f"%word = zext i{PIECE} %mask to i64",
+        "ret i64 %word",
+    ]
+    loop = "%k = phi i64 [0, %entry], [%next, %loop]"
+    return f"""
+define void @clear_pieces(ptr %row, ptr %table, i64 %m) noinline #0 {{
+entry:
+  br label %loop
+loop:
+  {join([loop, *clear])}
+end:
+  ret void
+}}
+define i64 @finite_pieces(ptr %row, ptr %table, i64 %m) noinline #0 {{
+entry:
+  br label %loop
+loop:
+  {join([loop, *chains, *check, *end])}
+end:
+  {join([*sums, *found])}
 }}
 """
