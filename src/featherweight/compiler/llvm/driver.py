@@ -32,7 +32,7 @@ def emit_driver(
     """Functions `@rows` and `@run`; `inputs` are (size, first slot), `outputs` (size, first entry in @entries)."""
     if loop is None:
         sparse = _sparse(native, outputs, plan.outputs, plan.zero) if lanes.width == 1 else {}
-        tables = "".join(table for _, table in sparse.values())
+        tables = "".join(table for _, table in sparse.values()) + _pieces(straight)
         counts = {j: m for j, (m, _) in sparse.items()}
         rows = tables + _rows(lanes, inputs, outputs, plan, target.windows, counts, fetches, straight)
     else:
@@ -119,6 +119,18 @@ done:
 """
 
 
+def _pieces(straight: Straight | None) -> str:
+    """Tables of the pieces of results that go straight to their rows, where some of it stays zero [bytes]."""
+    text = ""
+    if straight is None:
+        return text
+    for j in straight.zeros:
+        for name, begins in zip(("zeros", "numbers"), straight.pieces(j), strict=True):
+            values = ", ".join(f"i32 {8 * c}" for c in begins)
+            text += f"@{name}{j} = internal constant [{len(begins)} x i32] [{values}], align 64\n"
+    return text
+
+
 def begin_rows(windows: bool) -> str:
     """Begin of `@rows`: the float mode, on Windows the stack, and the number of the last row."""
     return f"""%mode = call i64 @enter_float_mode()
@@ -176,7 +188,7 @@ def _unpacking(
     on; and bits in lanes that are not finite."""
     written = [j for j, (n, _) in enumerate(outputs) if n > 0]
     lines = [line for j in written for line in _array(first + j)]
-    lines += _point_at_rows(fetches, straight, first, outputs)
+    lines += _point_at_rows(fetches, straight, first)
     pointers = [] if fetches is None else [f"ptr %result{j}, i64 %stride{first + j}" for j in fetches.results]
     pointers += [] if straight is None else [f"ptr %result{j}" for j in straight.first]
     lines.append(f"call void @step({', '.join(['ptr %ws', *pointers])})")
@@ -191,7 +203,12 @@ def _unpacking(
                     f"%late{j}x{column}q = getelementptr double, ptr %result{j}, i64 {column}",
                     f"store double %late{j}x{column}, ptr %late{j}x{column}q",
                 ]
-            lines.append(f"%flag{k} = call i64 @finite(ptr %result{j}, i64 {n})")
+            if j in straight.zeros:
+                m = len(straight.pieces(j)[1])
+                call = f"call i64 @finite_pieces(ptr %result{j}, ptr @numbers{j}, i64 {m})"
+                lines.append(f"%flag{k} = {call if m > 0 else 'add i64 0, 0'}")
+            else:
+                lines.append(f"%flag{k} = call i64 @finite(ptr %result{j}, i64 {n})")
         elif j in sparse:
             lines += [
                 f"%skip{k} = mul i64 %row, %stride{k}",
@@ -209,9 +226,9 @@ def _unpacking(
     return lines, bad
 
 
-def _point_at_rows(fetches: Fetches | None, straight: Straight | None, first: int, outputs: list) -> list[str]:
-    """%result{j}: the row of each result that is fetched early, or goes straight there: this one is cleared where some
-    of it stays zero."""
+def _point_at_rows(fetches: Fetches | None, straight: Straight | None, first: int) -> list[str]:
+    """%result{j}: the row of each result that is fetched early, or goes straight there: this one is cleared where it
+    stays zero."""
     lines: list[str] = []
     for j in sorted({*(() if fetches is None else fetches.results), *(() if straight is None else straight.first)}):
         k = first + j
@@ -220,7 +237,8 @@ def _point_at_rows(fetches: Fetches | None, straight: Straight | None, first: in
             f"%result{j} = getelementptr i8, ptr %ptr{k}, i64 %begin{k}",
         ]
         if straight is not None and j in straight.zeros:
-            lines.append(f"call void @clear(ptr %result{j}, i64 {outputs[j][0]})")
+            m = len(straight.pieces(j)[0])
+            lines.append(f"call void @clear_pieces(ptr %result{j}, ptr @zeros{j}, i64 {m})")
     return lines
 
 

@@ -10,7 +10,7 @@ from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, Fetches, emit
 from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.straight import straight_results
 from featherweight.compiler.llvm.support import attributes, groups_in, intrinsics, support_in_module
-from featherweight.compiler.native.target import Target
+from featherweight.compiler.native.target import SLOWED, Target
 from featherweight.compiler.plan.place import Plan
 
 Shapes = list[tuple[int, ...]]
@@ -63,13 +63,13 @@ def emit_module(
     With `loop` (how many of the inputs are carry, how many are given for each step, of how much of the carry a history
     is kept) they repeat the plan.
     """
-    lanes, native = LaneTypes(width), LaneTypes(target.width)
+    lanes, native = LaneTypes(width), LaneTypes(target.moved_at_once(width))
     in_blocks = [(prod(shape), plan.base["input", k]) for k, shape in enumerate(inputs)]
     out_blocks, entry = [], 0
     for shape in outputs:
         out_blocks.append((prod(shape), entry))
         entry += prod(shape)
-    fetches = None if loop or width == 1 else _early(plan, [n for n, _ in out_blocks], lanes)
+    fetches = None if loop or width == 1 else _early(plan, [n for n, _ in out_blocks], lanes, target)
     places = ", ".join(f"i32 {lanes.bytes * slot}" for slot in plan.outputs)  # in the workspace, bytes
     straight = None if loop else straight_results(plan, outputs, width)
     functions, step = emit_steps(plan, lanes, fetches, straight)
@@ -80,14 +80,15 @@ def emit_module(
         emit_driver(lanes, native, in_blocks, out_blocks, plan, target, fetches, straight, loop),
     )
     groups = groups_in((*functions, step))
-    common = (intrinsics(width, target), attributes(target), ALIAS_METADATA, support_in_module(width, target, groups))
+    support = support_in_module(width, target, groups)
+    common = (intrinsics(width, target), attributes(target, width), ALIAS_METADATA, support)
     return Module("".join(common), functions, "".join(rest), groups)
 
 
-def _early(plan: Plan, results: list[int], lanes: LaneTypes) -> Fetches | None:
+def _early(plan: Plan, results: list[int], lanes: LaneTypes, target: Target) -> Fetches | None:
     """Lines of the rows of long results, by their lengths, that are fetched while a pack is computed: all where there
     is time for it, into the second cache where there is no room for them in the first. Where there is less to compute,
-    the beginning of the longest."""
+    the beginning of the longest. Of several, none where fetching takes too much from computing (decision 41)."""
     longest = max(range(len(results)), key=lambda j: results[j])
     sizes = {j: 8 * n for j, n in enumerate(results) if 8 * n > (LONG - 1) * LINE}
     if not sizes:
@@ -96,6 +97,8 @@ def _early(plan: Plan, results: list[int], lanes: LaneTypes) -> Fetches | None:
         if len(sizes) == 1:
             return Fetches("fetch", [(longest, offset) for offset in range(0, FIRST * LINE, LINE)])
         sizes = {longest: sizes[longest]}
+    if len(sizes) > 1 and target.cpu in SLOWED:
+        return None
     far = plan.size * lanes.bytes + lanes.width * sum(sizes.values()) > NEAR
     lines = [(j, offset) for j, size in sizes.items() for offset in range(0, size, LINE)]
     return Fetches("fetch_far" if far else "fetch", lines)

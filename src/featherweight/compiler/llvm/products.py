@@ -124,7 +124,7 @@ def _function(name: str, lanes: LaneTypes, chains: _Chains, at_once: Sequence[in
     for n in at_once:
         lines.append(f"%i{n} = call i64 @linear_{name}{n}(ptr %y, ptr %x, {chains.pointer} %w, {SIZES}, i64 {start})")
         start = f"%i{n}"
-    header = f"define void @linear_{name}(ptr %y, ptr %x, {chains.pointer} %w, {SIZES}) noinline #0"
+    header = f"define void @linear_{name}(ptr %y, ptr %x, {chains.pointer} %w, {SIZES}) noinline #1"
     return "".join(loops) + f"\n{header} {{\n  {join(lines)}\n  ret void\n}}\n"
 
 
@@ -141,7 +141,7 @@ def _loop(name: str, n: int, lanes: LaneTypes, chains: _Chains) -> str:
     ]
     places = [f"%n{r} = add i64 %i, {r}\n  %y{r} = getelementptr {T}, ptr %y, i64 %n{r}" for r in all_n]
     return f"""
-define internal i64 @{name}(ptr %y, ptr %x, {chains.pointer} %w, {SIZES}, i64 %start) noinline #0 {{
+define internal i64 @{name}(ptr %y, ptr %x, {chains.pointer} %w, {SIZES}, i64 %start) noinline #1 {{
 entry:
   {chains.count}
   {join([line for r in all_n for line in chains.offsets[r]])}
@@ -197,4 +197,4 @@ def _pointed(lanes: LaneTypes) -> str:
             "ret void",
         ]
     parameters = f"ptr %y, ptr %x, ptr %slot, i64 %first, {SIZES}"
-    return f"\ndefine void @linear_rows({parameters}) noinline #0 {{\n  {join(lines)}\n}}\n"
+    return f"\ndefine void @linear_rows({parameters}) noinline #1 {{\n  {join(lines)}\n}}\n"

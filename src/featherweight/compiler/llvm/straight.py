@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from featherweight.compiler.llvm.one_row import PIECE, covering
 from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Chunk
 
@@ -47,13 +48,18 @@ class Straight:
 
     shapes: Sequence[tuple[int, ...]]
     first: dict[int, int]  # of these results: the first of their entries among all
-    zeros: frozenset[int]  # results with entries that are zero for good
+    zeros: dict[int, list[int]]  # of those that have entries that are zero for good: their columns
     late: dict[int, list[tuple[int, int]]]  # by result: slots that are copied when all is done, and where to
 
     @property
     def pointers(self) -> str:
         """Arguments of @step: the row of each result."""
         return "".join(f", ptr %result{j}" for j in self.first)
+
+    def pieces(self, j: int) -> tuple[list[int], list[int]]:
+        """Where pieces of result j begin that cover what is zero for good; and what is not."""
+        n, zeros = prod(self.shapes[j]), self.zeros[j]
+        return covering(zeros, n), covering(sorted({*range(n)} - {*zeros}), n)
 
     def leaving(self, chunk: Chunk) -> Leaving:
         """What a chunk stores in results."""
@@ -79,16 +85,16 @@ def straight_results(plan: Plan, shapes: Sequence[tuple[int, ...]], width: int) 
         return None
     made = {entry for step in plan.steps if isinstance(step, Chunk) for own in step.leaves.values() for entry in own}
     first: dict[int, int] = {}
-    zeros: set[int] = set()
+    zeros: dict[int, list[int]] = {}
     late: dict[int, list[tuple[int, int]]] = {}
     begin = 0
     for j, shape in enumerate(shapes):
         n = prod(shape)
         others = [c for c in range(n) if begin + c not in made]
         copied = [(plan.outputs[begin + c], c) for c in others if plan.outputs[begin + c] != plan.zero]
-        if len(shape) > 0 and n > 0 and len(copied) <= LATE:
+        if len(shape) > 0 and n >= PIECE and len(copied) <= LATE:
             first[j], late[j] = begin, copied
             if len(others) > len(copied):
-                zeros.add(j)
+                zeros[j] = sorted({*others} - {c for _, c in copied})
         begin += n
-    return Straight(shapes, first, frozenset(zeros), late) if first else None
+    return Straight(shapes, first, zeros, late) if first else None

@@ -34,7 +34,7 @@ FLOAT_MODE = {
 
 def emit_support(width: int, target: Target, group: str) -> str:
     """IR text of the module of a group, for packs of this width."""
-    return intrinsics(width, target) + _functions(width, target, group) + attributes(target)
+    return intrinsics(width, target) + _functions(width, target, group) + attributes(target, width)
 
 
 def groups_in(texts: Iterable[str]) -> tuple[str, ...]:
@@ -70,30 +70,31 @@ def intrinsics(width: int, target: Target) -> str:
         "i64 @llvm.smin.i64(i64, i64)",
     )
     lines = [f"declare {header}\n" for header in (*common, *FLOAT_MODE[target.arch])]
-    for w in (1, width, target.width, AT_ONCE * target.width):
+    moved = target.moved_at_once(width)
+    for w in (1, width, target.width, target.computed_at_once(width), moved, AT_ONCE * moved):
         lines += LaneTypes(w).declarations().splitlines(keepends=True)
     return "".join(dict.fromkeys(lines))
 
 
-def attributes(target: Target) -> str:
-    """Attributes #0 of all functions."""
-    bits = 64 * target.width
-    return (
-        f'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" '
+def attributes(target: Target, width: int = 1) -> str:
+    """Attributes #0 of functions for so many lanes, #1 of those that use the widest vectors in any case."""
+    return "".join(
+        f'attributes #{k} = {{ nounwind "prefer-vector-width"="{64 * w}" "min-legal-vector-width"="{64 * w}" '
         '"no-stack-arg-probe" "frame-pointer"="none" }\n'
+        for k, w in enumerate((target.moved_at_once(width), target.width))
     )
 
 
 @functools.cache
 def _functions(width: int, target: Target, group: str) -> str:
-    lanes, native = LaneTypes(width), LaneTypes(target.width)
+    lanes = LaneTypes(width)
     if group == "random":
         return emit_random(lanes)
     if group == "products":
-        return emit_products(lanes, native)
+        return emit_products(lanes, LaneTypes(target.width))
     return (
-        emit_sincos(lanes, native)
-        + (emit_packing(lanes) if width > 1 else emit_one_row(native))
+        emit_sincos(lanes, LaneTypes(target.computed_at_once(width)))
+        + (emit_packing(lanes) if width > 1 else emit_one_row(LaneTypes(target.moved_at_once(width))))
         + emit_point_rows(lanes)
         + emit_moves(lanes)
         + emit_fetch(lanes)

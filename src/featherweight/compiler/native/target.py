@@ -13,6 +13,10 @@ from typing import Any
 from featherweight.compiler.native.lock import compiling, side_by_side
 from featherweight.compiler.native.pages import TO_COMPILE, check_mappings
 
+# Intel's first processors with AVX-512: sums and products of four doubles at once, or anything of eight, lower their
+# clock for milliseconds, also for the scalar code in between (docs/decisions/0041)
+SLOWED = frozenset({"skylake-avx512", "cascadelake", "cooperlake"})
+
 
 class UnsupportedMachine(RuntimeError):
     """There is no fused multiply-add here, or an architecture we do not know."""
@@ -34,6 +38,14 @@ class Target:
     @property
     def windows(self) -> bool:
         return "windows" in self.triple
+
+    def moved_at_once(self, width: int) -> int:
+        """Number of doubles that code for so many lanes copies at once: a pack is worth the whole width."""
+        return min(self.width, 4) if width == 1 and self.cpu in SLOWED else self.width
+
+    def computed_at_once(self, width: int) -> int:
+        """Number of doubles that code for so many lanes computes at once."""
+        return min(self.width, 2) if width == 1 and self.cpu in SLOWED else self.width
 
     @property
     def links_modules(self) -> bool:
