@@ -36,7 +36,7 @@ def recorded(k: int) -> Coupling:
 
 @pytest.mark.parametrize("k", range(len(RECORDED.files) // 5))
 def test_a_step_where_exact_laws_go_round_is_solved(k: int) -> None:
-    """In a tenth of the turns a step has; before, none in all 4 000."""
+    """Exact laws alone came no nearer than 1e-4 m/s in these turns."""
     coupling = recorded(k)
     found = Newton(coupling).search(
         Iterate([[0.0] * part.law.size for part in coupling.problems], 1.0, 0.0), TOLERANCE, 400
