@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ def recorded(k: int) -> Coupling:
     ends = 3 * np.arange(len(friction) + 1)
     starts = [*ends, *range(ends[-1] + 1, len(e) + 1)]
     problems: list[LocalProblem] = []
-    for n, (i, j) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for n, (i, j) in enumerate(pairwise(starts)):
         law = Cone(float(friction[n])) if n < len(friction) else Stop()
         dofs = tuple(np.flatnonzero((T[i:j] != 0).any(axis=0)).tolist())
         rows = (x[i:j][:, list(dofs)].tolist() for x in (T, Y))
