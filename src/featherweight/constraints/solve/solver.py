@@ -130,7 +130,9 @@ class Solver:
             rows.append(own)
         roaming = [k for k, block in enumerate(self.blocks) if block.roams]
         coupling = kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs, roaming)
-        coupling.eases = [own.recovers for own in rows]
+        # what was left out for contacts that do not act is undefined there
+        each_own = zip(self.blocks, rows, strict=True)
+        coupling.eases = [where(block.acts, own.recovers, 0.0) for block, own in each_own]
         return coupling, rows
 
     def _problem(self, block: Block, way: Route, before: list[Any]) -> tuple[LocalProblem, Rows]:
