@@ -142,12 +142,11 @@ def balance(*, push: Any = (0.0, 0.0, 0.0), start: float = 1.0, duration: float 
 def ragdoll(*, count: int = 1, seed: int = 0) -> Scene:
     """Limp humanoids in random poses fall from 0.5 to 1 m onto the ground and two boxes; a batch of `count`.
 
-    Recovery from penetration is off, so that contact only takes energy. Joints have an armature of 0.05 kg m²: the
-    sweeps over contacts converge slowly where hands and feet are too light.
+    Recovery from penetration is off, so that contact only takes energy.
     """
     if not isinstance(count, int) or count < 1:
         raise ValueError(f"count: expected a whole number > 0, got {count!r}")
-    model = _humanoid(armature=0.05, stiffening=2.0)
+    model = _humanoid(stiffening=2.0)
     rng = np.random.default_rng(seed)
     q = np.array([model.random(rng) for _ in range(count)])
     q[:, :3] = 0.0
@@ -158,7 +157,7 @@ def ragdoll(*, count: int = 1, seed: int = 0) -> Scene:
         Box((0.6, 0.6, 0.4), Placement((0.5, 0.3, 0.1))),
         Box((0.5, 0.5, 0.5), Placement((-0.5, -0.3, 0.0))),
     )
-    contact = Impulse(ground=ground, friction=0.4, tolerance=1e-3, recovery=0.0)
+    contact = Impulse(ground=ground, friction=0.4, recovery=0.0)
     return Scene(model, q, 0.5 * rng.normal(size=(count, model.nv)), 10.0, 1e-3, contact)
 
 

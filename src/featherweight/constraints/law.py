@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from featherweight.scalar import sqrt
+
 SOFT = 1e-6  # of the mobility: regularisation of a law that is linearised, unless another is given
 TINY = 1e-30
 LEAST = 1e-30  # mobility [1/kg]: keeps a row that can move nothing finite
@@ -88,6 +90,10 @@ class LocalProblem:
         """The law near these impulses and velocity errors; `soft` is its regularisation, as a part of the mobility."""
         raise NotImplementedError
 
+    def smoothed(self, own: Sequence[Any], w: Sequence[Any], width: Any, soft: Any) -> Linearised:
+        """The same of a law whose sides pass into each other over a width [m/s]; `error` is a sum of squares."""
+        return self.linearised(own, w, soft)
+
     def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:
         """The part of a change, 1 at most, that brings the impulses to the edge of what is allowed."""
         raise NotImplementedError
@@ -110,6 +116,12 @@ class LocalProblem:
         for row, number in zip(self.Y, impulse, strict=True):
             own = [x + number * y for x, y in zip(own, row, strict=True)]
         return own
+
+
+def positive(x: Any, width: Any) -> tuple[Any, Any]:
+    """max(x, 0), rounded off over a width, and its slope."""
+    root = sqrt(x * x + width * width)
+    return 0.5 * (x + root), 0.5 + 0.5 * (x / root)
 
 
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:

@@ -52,6 +52,9 @@ class WhereItActs(LocalProblem):
         open_ = Linearised(nothing, [nothing for _ in nothing], 0.0)
         return when(self.acts, partial(self.part.linearised, own, w, soft), open_)
 
+    def smoothed(self, own: Sequence[Any], w: Sequence[Any], width: Any, soft: Any) -> Linearised:
+        return self.part.smoothed(own, w, width, soft)
+
     def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:
         return when(self.acts, partial(self.part.reach, own, change), 1.0)
 

@@ -18,7 +18,7 @@ from featherweight.algorithms.linear import combine
 from featherweight.constraints.constraint import Block
 from featherweight.constraints.law import LocalProblem
 from featherweight.constraints.solve.coupling import ByPushes, ByVelocities, Coupling, Impulses, Sweep, better
-from featherweight.constraints.solve.newton import SWEEPS, Iterate, Newton
+from featherweight.constraints.solve.newton import Iterate, Newton
 from featherweight.constraints.solve.recovery import recovering
 from featherweight.constraints.solve.restitution import Rows, capped
 from featherweight.constraints.solve.route import Route, route
@@ -102,13 +102,9 @@ class Solver:
         options = self.options
         square = options.tolerance * options.tolerance
 
-        def settle(impulses: Impulses, sweeps: Any) -> Impulses:
-            start = Sweep(coupling.start(impulses), impulses, UNKNOWN, 0.0)
-            return repeat(coupling.sweep, start, until=lambda c: c.turns >= sweeps, at_most=int(max(SWEEPS))).impulses
-
         def all_at_once(now: Sweep, most: int) -> Sweep:
             begin = Iterate(now.impulses, now.error, now.turns)
-            found = Newton(coupling).search(begin, options.tolerance, most, settle)
+            found = Newton(coupling).search(begin, options.tolerance, most)
             return Sweep(coupling.start(found.impulses), found.impulses, found.error, found.turns)
 
         last = Sweep(coupling.start(warm), warm, UNKNOWN, 0.0)
@@ -134,7 +130,9 @@ class Solver:
             rows.append(own)
         roaming = [k for k, block in enumerate(self.blocks) if block.roams]
         coupling = kind(self.tree, problems, [block.acts for block in self.blocks], self.dofs, roaming)
-        coupling.eases = [own.recovers for own in rows]
+        # what was left out for contacts that do not act is undefined there
+        each_own = zip(self.blocks, rows, strict=True)
+        coupling.eases = [where(block.acts, own.recovers, 0.0) for block, own in each_own]
         return coupling, rows
 
     def _problem(self, block: Block, way: Route, before: list[Any]) -> tuple[LocalProblem, Rows]:

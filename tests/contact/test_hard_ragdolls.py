@@ -1,0 +1,62 @@
+"""Steps of limp humanoids on stairs that exact laws alone do not solve: recorded problems, and their laws by NumPy."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contact.test_slots import Chains
+from featherweight.constraints import Cone
+from featherweight.constraints.interval import Stop
+from featherweight.constraints.law import LocalProblem
+from featherweight.constraints.solve.coupling import Coupling
+from featherweight.constraints.solve.newton import ROOM, Iterate, Newton
+
+RECORDED = np.load(Path(__file__).parent / "hard_ragdolls.npz")
+TOLERANCE = 1e-8
+
+
+def recorded(k: int) -> Coupling:
+    """A problem: contacts first, then stops of joints."""
+    T, Y, e, friction = (RECORDED[f"{name}{k}"] for name in ("T", "Y", "e", "friction"))
+    ends = 3 * np.arange(len(friction) + 1)
+    starts = [*ends, *range(ends[-1] + 1, len(e) + 1)]
+    problems: list[LocalProblem] = []
+    for n, (i, j) in enumerate(pairwise(starts)):
+        law = Cone(float(friction[n])) if n < len(friction) else Stop()
+        dofs = tuple(np.flatnonzero((T[i:j] != 0).any(axis=0)).tolist())
+        rows = (x[i:j][:, list(dofs)].tolist() for x in (T, Y))
+        problems.append(law.problem(dofs, *rows, e[i:j].tolist(), [0.0] * (j - i)))
+    coupling = Coupling(Chains(), problems, [True] * len(problems), range(T.shape[1]))  # type: ignore[arg-type]
+    coupling.eases = RECORDED[f"eases{k}"].tolist()
+    return coupling
+
+
+@pytest.mark.parametrize("k", range(len(RECORDED.files) // 5))
+def test_a_step_where_exact_laws_go_round_is_solved(k: int) -> None:
+    """Exact laws alone came no nearer than 1e-4 m/s in these turns."""
+    coupling = recorded(k)
+    found = Newton(coupling).search(
+        Iterate([[0.0] * part.law.size for part in coupling.problems], 1.0, 0.0), TOLERANCE, 400
+    )
+    assert found.error <= TOLERANCE**2
+
+    # the laws, by dense algebra; what recovers from depth may be left out
+    T, Y, e, friction = (RECORDED[f"{name}{k}"] for name in ("T", "Y", "e", "friction"))
+    impulses = np.concatenate(found.impulses)
+    G = T @ Y.T
+    w, count = e + G @ impulses, len(friction)
+    mobility, normal = np.diag(G), np.r_[3 * np.arange(count), 3 * count : len(e)]
+    least = -RECORDED[f"eases{k}"] - ROOM - 2 * TOLERANCE
+    assert (impulses[normal] >= 0).all()
+    assert (w[normal] >= least).all()
+    assert (np.minimum(w[normal], impulses[normal] * mobility[normal]) <= 2 * TOLERANCE).all()
+    along, slip = (x[: 3 * count].reshape(-1, 3)[:, 1:] for x in (impulses, w))
+    bound = friction * impulses[: 3 * count : 3]
+    assert (np.linalg.norm(along, axis=1) <= bound * (1 + 1e-12)).all()
+    against = along + (bound / np.maximum(np.linalg.norm(slip, axis=1), 1e-300))[:, None] * slip
+    missed = np.linalg.norm(against, axis=1) * mobility[: 3 * count : 3]
+    assert (np.minimum(missed, np.linalg.norm(slip, axis=1)) <= 10 * TOLERANCE).all()
