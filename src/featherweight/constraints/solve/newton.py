@@ -50,11 +50,9 @@ BEYOND = 1.001  # past the edge of a cone, so that another law holds there
 SOFTER, LEAST, MOST = 0.1, 1e-10, 1e-4  # regularisation of later trials: times the error over the largest one; bounds
 STIFF = 1e-9  # regularisation of smoothed laws
 TURN, ALONG = 1.7, 0.3  # where a smoothed trial begins: angle between trials; impulses along surfaces over normal ones
-SHRINKS, SHARP = (
-    (0.2, 0.5),
-    1e-12,
-)  # width of smoothed laws: by what it shrinks in the first such trial and others, and the least
-NEAR = 0.3, 0.1  # it does when the root of the mean square is so small a part of it, in these
+SHRINKS = 0.2, 0.5  # the width of smoothed laws, in the first such trial and in others, …
+NEAR = 0.3, 0.1  # … as soon as the root of the mean square is so small a part of it
+SHARP = 1e-12  # the least width [m/s]
 CLOSE = 1e-4  # to the solution, as a part of the largest error, is the end of a smoothed trial from which one goes on
 HALVINGS = 8.0  # of a step with smoothed laws
 
