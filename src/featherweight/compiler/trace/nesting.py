@@ -37,9 +37,10 @@ def flattened(value: Any) -> tuple[list[Any], Nesting]:
 
 
 def rows(values: Any) -> Any:
-    """A carry as it is given: nested values as they are, any other iterable of scalars as a list."""
-    nested = isinstance(values, (list, tuple, dict)) or is_dataclass(values) or not isinstance(values, Iterable)
-    return values if nested else list(values)
+    """A carry as it is given: nested values and single scalars as they are, any other iterable of scalars as a list."""
+    scalar = not isinstance(values, Iterable) or getattr(values, "ndim", None) == 0
+    nested = isinstance(values, (list, tuple, dict)) or is_dataclass(values)
+    return values if scalar or nested else list(values)
 
 
 def _nesting(value: Any, scalars: list[Any]) -> Nesting:

@@ -15,9 +15,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from featherweight.constraints.law import dot
+from featherweight.constraints.law import LocalProblem, dot
 from featherweight.constraints.solve.coupling import Coupling, Impulses, Sweep
 from featherweight.scalar import maximum, minimum, repeat, sqrt, where
 
@@ -83,9 +84,10 @@ def capped(coupling: Coupling, rows: Sequence[Rows], warm: Impulses, search: Sea
 def _share(coupling: Coupling, found: Phases) -> Any:
     """s of λ_c + s (λ_b - λ_c): the largest up to 1 with W_c + β s + γ s² ≤ 0; 1 where the first problem was enough."""
     change = [[x - y for x, y in zip(*own, strict=True)] for own in zip(found.bouncing, found.last, strict=True)]
-    s, gamma = _pushes(coupling, change), 0.0
-    for part, own in zip(coupling.problems, change, strict=True):
-        gamma = gamma + 0.5 * dot(own, [dot(row, [s[d] for d in part.dofs]) for row in part.T])
+    s = _pushes(coupling, change)
+    gamma: Any = 0.0
+    for k, (part, own) in enumerate(zip(coupling.problems, change, strict=True)):
+        (gamma,) = _if_it_acts(coupling, k, partial(_quadratic, part, own, s, gamma), [gamma])
     least = minimum(found.last_work, 0.0)
     beta = found.work - found.last_work - gamma
     root = sqrt(maximum(beta * beta - 4.0 * least * gamma, 0.0))
@@ -96,23 +98,44 @@ def _share(coupling: Coupling, found: Phases) -> Any:
 
 def _work(coupling: Coupling, rows: Sequence[Rows], impulses: Impulses) -> tuple[Any, Any]:
     """½ λ·(u⁻ + u⁺) of all blocks, without that of recovery; and the size of what it is the sum of."""
-    s, work, size = _pushes(coupling, impulses), 0.0, 0.0
-    for part, own, impulse in zip(coupling.problems, rows, impulses, strict=True):
+    s = _pushes(coupling, impulses)
+    found: list[Any] = [0.0, 0.0]
+    for k, (part, own, impulse) in enumerate(zip(coupling.problems, rows, impulses, strict=True)):
         coupling.tree.mark()
-        for k, (u, x) in enumerate(zip(own.free, impulse, strict=True)):
-            change = dot(part.T[k], [s[d] for d in part.dofs])
-            given = maximum(own.inelastic[k], 0.0) if k == 0 else 0.0
-            work = work + x * (u + 0.5 * change - 0.5 * given)
-            size = size + abs(x * u)
-    return work, size
+        found = _if_it_acts(coupling, k, partial(_with_block, part, own, impulse, s, *found), found)
+    return found[0], found[1]
+
+
+def _with_block(
+    part: LocalProblem, own: Rows, impulse: list[Any], s: dict[int, Any], work: Any, size: Any
+) -> list[Any]:
+    """Work and size with those of one block."""
+    for k, (u, x) in enumerate(zip(own.free, impulse, strict=True)):
+        change = dot(part.T[k], [s[d] for d in part.dofs])
+        given = maximum(own.inelastic[k], 0.0) if k == 0 else 0.0
+        work = work + x * (u + 0.5 * change - 0.5 * given)
+        size = size + abs(x * u)
+    return [work, size]
+
+
+def _quadratic(part: LocalProblem, own: list[Any], s: dict[int, Any], gamma: Any) -> list[Any]:
+    """γ with that of one block."""
+    return [gamma + 0.5 * dot(own, [dot(row, [s[d] for d in part.dofs]) for row in part.T])]
+
+
+def _if_it_acts(coupling: Coupling, k: int, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
+    """What `body` gives if block k acts: of one that does not, rows and velocities are undefined."""
+    acts = coupling.acts[k]
+    return body() if acts is True else coupling.only(acts, body, otherwise)
 
 
 def _pushes(coupling: Coupling, impulses: Impulses) -> dict[int, Any]:
     """s = Yᵀ λ."""
     s = coupling.nothing()
-    for part, own in zip(coupling.problems, impulses, strict=True):
+    for k, (part, own) in enumerate(zip(coupling.problems, impulses, strict=True)):
         coupling.tree.mark()
-        s.update(zip(part.dofs, part.pushed(own, s), strict=True))
+        pushed = partial(part.pushed, own, dict(s))
+        s.update(zip(part.dofs, _if_it_acts(coupling, k, pushed, [s[d] for d in part.dofs]), strict=True))
     return s
 
 
