@@ -168,6 +168,13 @@ def test_what_cannot_work_names_the_line_and_the_substitute(name: str) -> None:
     assert substitute in str(error.value)
 
 
+def test_a_value_stored_among_numbers_is_told_how_to_make_the_array() -> None:
+    _, _, t = traced()
+    x = np.zeros(2)
+    with pytest.raises(TypeError, match=r"use an array that begins as 0 \* v, in place of np.zeros"):
+        x[0] = t
+
+
 def test_what_numpy_says_of_mixed_arrays_gets_line_and_substitute() -> None:
     def mixed(t, q, v, x, p):
         return [np.sin(np.array([0.0, q[0]]))[1]], x

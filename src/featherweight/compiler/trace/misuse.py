@@ -29,6 +29,7 @@ WRITTEN_OUT = {
 }  # fmt: skip
 WANT_NUMBERS = re.compile(r"(?<![\w.])(math\.(\w+)|(int))\(")
 DECIDE = re.compile(r"(?<![\w.])((?:np\.|numpy\.)?(where|clip|sign|a?min|a?max|minimum|maximum|fmin|fmax))\(")
+STORES = re.compile(r"^\s*[\w.]+\[.*\]\s*[-+*/]?=(?!=)")
 OF_NUMPY = re.compile(r"(?<![\w.])((?:np|numpy)\.(?:linalg\.)?(\w+))\(")
 BY_NUMPY = ("loop of ufunc does not support", "ufunc ", "Cannot cast ufunc")  # how its messages begin
 
@@ -40,6 +41,8 @@ def no_truth_value() -> TypeError:
 
 def no_number() -> TypeError:
     instead = "featherweight.scalar (sin, cos, sqrt, where …) in place of math or numpy"
+    if STORES.match(linecache.getline(*_place())):
+        instead = "an array that begins as 0 * v, in place of np.zeros, or np.concatenate of its pieces"
     return _error("is not a number yet", instead, WANT_NUMBERS)
 
 
@@ -78,17 +81,22 @@ def explained(error: BaseException) -> str:
 
 
 def _error(what: str, instead: str, culprits: re.Pattern[str] | None = None) -> TypeError:
-    """With the innermost line that is neither of this package nor of NumPy."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
-        frame = frame.f_back
-    frame = frame or sys._getframe(2)
-    file, number = frame.f_code.co_filename, frame.f_lineno
+    """With the user's line."""
+    file, number = _place()
     use = _use(culprits, linecache.getline(file, number)) if culprits else ""
     instead = f"{use}; {instead}" if use else instead
     return TypeError(
         f"{file}:{number}: a traced value {what}, because this code becomes a program for any state; use {instead}"
     )
+
+
+def _place() -> tuple[str, int]:
+    """The innermost line that is neither of this package nor of NumPy."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    frame = frame or sys._getframe(2)
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 def _use(culprits: re.Pattern[str], line: str) -> str:
