@@ -21,7 +21,7 @@ from featherweight.spatial import Matrix, Vector
 Support = Callable[[Vector], Vector]
 CLEARANCE = 5e-4  # of the width of both shapes along n
 TURNS, STEPS = 8, 32  # of moving a, and of GJK in each
-TOLERANCE = 1e-12  # of the squared distance
+TOLERANCE = 1e-10  # of the squared distance
 
 
 class Nearest(NamedTuple):
@@ -36,11 +36,13 @@ class Nearest(NamedTuple):
 
 @dataclass(frozen=True)
 class Search:
-    """GJK so far: four points of each shape, the weights of the nearest ones, and their difference y."""
+    """GJK so far: four points of each shape and their weights; the nearest points found, and their difference y."""
 
     a: list[Vector]
     b: list[Vector]
     weights: list[Any]
+    at_a: Vector
+    at_b: Vector
     y: Vector
     done: Any
 
@@ -69,20 +71,26 @@ def separation(a: Support, b: Support, R: Matrix, t: Vector) -> Nearest:
         # where they agree, the distance of the nearest points has twice the digits of the gap along their direction
         between = new.n.dot(new.a - new.b)
         gap = where(absolute(between - new.bound) < 1e-4 * width, between, new.bound)
-        change = new.n - old.n
         is_better = new.bound > old.bound + 1e-10 * width
-        is_alike = new.bound > old.bound - 1e-6 * width
+        n, gap = chosen(is_better, new.n, old.n), where(is_better, gap, old.gap)
+        # an axis may beat what GJK finds to its digits, but its own support points are anywhere across it
+        is_nearer = _slip(new, n * gap) < _slip(old, n * gap)
         kept = Nearest(
-            chosen(is_better, new.n, old.n),
-            where(is_better, gap, old.gap),
-            chosen(is_alike, new.a, old.a),
-            chosen(is_alike, new.b, old.b),
+            n,
+            gap,
+            chosen(is_nearer, new.a, old.a),
+            chosen(is_nearer, new.b, old.b),
             where(is_better, new.bound, old.bound),
         )
-        done = (push <= 0) | (change.dot(change) < 1e-18) | (new.bound <= old.bound)
-        return kept, where(done, 1.0, 0.0)
+        return kept, where((push > 0) & is_better, 0.0, 1.0)
 
     return repeat(turn, (start, 0.0), until=lambda carry: carry[1] > 0, at_most=TURNS)[0]
+
+
+def _slip(found: Nearest, gap: Vector) -> Any:
+    """How far two points are from being `gap` apart, squared."""
+    off = found.a - found.b - gap
+    return off.dot(off)
 
 
 def _best_axis(difference: Callable[[Vector], tuple[Vector, Vector]], R: Matrix, t: Vector) -> tuple[Vector, Any, Any]:
@@ -112,32 +120,28 @@ def _apart(difference: Callable[[Vector], tuple[Vector, Vector]], old: Nearest, 
         x, y = difference(s.y)
         square = s.y.dot(s.y)
         done = square - s.y.dot(x - y + shift) <= TOLERANCE * square
-        # the new point replaces the one with the least weight
+        # the new point is the first; the old first one replaces the one with the least weight
         least = minimum(minimum(s.weights[0], s.weights[1]), minimum(s.weights[2], s.weights[3]))
-        free, a, b = True, [], []
-        for k in range(4):
+        free, a, b = s.weights[0] > least, [x], [y]
+        for k in (1, 2, 3):
             here = (s.weights[k] <= least) & free
             free = free & (s.weights[k] > least)
-            a.append(chosen(here, x, s.a[k]))
-            b.append(chosen(here, y, s.b[k]))
+            a.append(chosen(here, s.a[0], s.a[k]))
+            b.append(chosen(here, s.b[0], s.b[k]))
         weights = nearest([p - q + shift for p, q in zip(a, b, strict=True)])
-        new = _sum(a, weights) - _sum(b, weights) + shift
-        worse = new.dot(new) >= square
-        stay = done | worse
-        return Search(
-            [chosen(stay, p, q) for p, q in zip(s.a, a, strict=True)],
-            [chosen(stay, p, q) for p, q in zip(s.b, b, strict=True)],
-            [where(stay, p, q) for p, q in zip(s.weights, weights, strict=True)],
-            chosen(stay, s.y, new),
-            where(stay, 1.0, 0.0),
-        )
+        at_a, at_b = _sum(a, weights), _sum(b, weights)
+        new = at_a - at_b + shift
+        stay = done | (new.dot(new) >= square)
+        at_a, at_b, new = chosen(stay, s.at_a, at_a), chosen(stay, s.at_b, at_b), chosen(stay, s.y, new)
+        return Search(a, b, weights, at_a, at_b, new, where(stay, 1.0, 0.0))
 
-    first = Search([old.a] * 4, [old.b] * 4, [1.0, 0.0, 0.0, 0.0], old.a - old.b + shift, 0.0)
+    y = old.a - old.b + shift
+    first = Search([old.a] * 4, [old.b] * 4, [1.0, 0.0, 0.0, 0.0], old.a, old.b, y, 0.0)
     s = repeat(turn, first, until=lambda s: s.done > 0, at_most=STEPS)
     n = s.y * (1.0 / sqrt(s.y.dot(s.y)))
     x, y = difference(n)
     bound = n.dot(x - y)
-    return Nearest(n, bound, _sum(s.a, s.weights), _sum(s.b, s.weights), bound)
+    return Nearest(n, bound, s.at_a, s.at_b, bound)
 
 
 def _sum(points: list[Vector], weights: list[Any]) -> Vector:

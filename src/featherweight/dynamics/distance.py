@@ -20,6 +20,9 @@ from featherweight.shapes import Shape
 class Distance(NamedTuple):
     """How far two shapes are apart.
 
+    Of cylinders and convex hulls with anything but spheres the points are on the shapes, across the normal, to about
+    1e-5 m; of two faces of hulls that are nearly parallel, to 0.5 % of their size.
+
     Args:
         distance: (…) [m], negative where they overlap.
         point_a: (…, 3), the point of a that is nearest to b or deepest in it, in the world [m].
