@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from featherweight.compiler.llvm.one_row import covering
-from featherweight.compiler.llvm.support import emit_support
+from featherweight.compiler.llvm.support import COMMON, GROUPS, emit_support
 from featherweight.compiler.native.target import Target, host
 from featherweight.compiler.runtime.kernel import Argument, Kernel
 from featherweight.compiler.runtime.shared import support
@@ -21,7 +21,7 @@ needs_support = pytest.mark.skipif(not host().links_modules, reason="support fun
 
 
 def called(name, *arguments):
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(arguments))(support(1, host())[name])
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(arguments))(support(1, host(), GROUPS)[name])
     return function(*arguments)
 
 
@@ -90,7 +90,7 @@ def test_a_long_result_that_is_zero_for_good_beside_one_with_numbers():
 def widths_of_sums(cpu, width):
     """Lanes of the vectors that a support module computes with, but for products with matrices and rows that are
     shorter than a vector."""
-    text = emit_support(width, Target("x86_64-unknown-linux-gnu", cpu, AVX512, 8))
+    text = emit_support(width, Target("x86_64-unknown-linux-gnu", cpu, AVX512, 8), COMMON)
     text = re.sub(r"\nsingle:.*?\nsingleend:", "", text, flags=re.DOTALL)
     functions = [f for f in text.split("\ndefine ") if "@linear_" not in f.splitlines()[0]]
     body = "\n".join(f for f in functions if "declare" not in f)

@@ -172,7 +172,7 @@ def test_bad_actuators_are_refused_before_anything_runs() -> None:
             r"gear: expected shape \(nv,\) = \(1,\), got \(2,\)",
         ),
         ("limits", TypeError, "actuators: expected one of fw.actuators, got str"),
-        (fw.actuators.EffortLimits, TypeError, "actuators: expected one of fw.actuators, got type"),
+        (fw.actuators.EffortLimits, TypeError, "actuators: expected one of fw.actuators, got the class EffortLimits"),
     ]:
         with pytest.raises(error, match=message):
             fw.rollout(model, [0.0], [0.0], steps=1, dt=1e-3, actuators=bad)
