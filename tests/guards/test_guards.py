@@ -268,6 +268,15 @@ def test_test_files_have_names_of_their_own():
     assert "__init__.py" not in names
 
 
+def test_files_of_tests_are_collected_whichever_are_given_first():
+    """Files import from other folders of tests; pytest reads the conftest of what it is given before all others. One
+    that put a folder with a contact.py on the path took `contact` away from the folder of that name."""
+    files = ["tests/io/test_nothing_stays.py", "tests/contact/test_mimic.py", "tests/variational"]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", *files]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stdout
+
+
 def test_names_of_algorithms_lead_to_functions_and_late_ones_are_suggested():
     with pytest.raises(AttributeError, match=r"no attribute 'rnea'; that algorithm is featherweight\.inverse_dynamics"):
         _ = fw.rnea

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import fuzz_urdf
 import numpy as np
 import pytest
-from fuzz_urdf import BYTES, TEXT, Failure, elements, mutant, run, seeds, validate
 
 import featherweight as fw
+from benchmarks import fuzz_urdf
+from benchmarks.fuzz_urdf import BYTES, TEXT, Failure, elements, mutant, run, seeds, validate
 from featherweight import algorithms
 from featherweight.spatial import RigidInertia, Symmetric, Vector
 
