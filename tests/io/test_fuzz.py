@@ -54,6 +54,11 @@ def test_a_mutant_follows_from_seed_and_number():
     assert len({mutant(3, k)[0] for k in range(200)}) > 190
 
 
+def test_mutants_are_named_one_at_a_time_and_in_ranges():
+    assert [*fuzz_urdf.numbers_in("46611")] == [46611]
+    assert [*fuzz_urdf.numbers_in("39048-39050")] == [39048, 39049, 39050]
+
+
 @pytest.mark.parametrize("number", range(len(set(seeds()))))
 def test_what_is_damaged_was_good(number):
     text = list(dict.fromkeys(seeds()))[number]
