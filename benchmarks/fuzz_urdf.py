@@ -6,7 +6,7 @@ another exception, a number that is not finite, more than two seconds, memory th
 that something is wrong may dynamics refuse a step; those are counted apart. What loads by default loads with
 `policy="repair"`, and what is repaired, in memory or in the file, loads with `policy="strict"`; what is refused is
 refused by all three. Every mutant follows from the seed and its number, so that one can be had again:
-`python benchmarks/fuzz_urdf.py --only 12345`.
+`python benchmarks/fuzz_urdf.py --only 12345`; several, in ranges too, are only tried: `--only 12345 20000-20099`.
 """
 
 from __future__ import annotations
@@ -759,21 +759,39 @@ def line(result: dict[str, Any], count: int, seconds: float) -> str:
     return f"{done}/{count} in {seconds:.0f} s, {done / max(seconds, 1e-9):.0f} a second: {parts}"
 
 
+def numbers_in(text: str) -> range:
+    """Of one mutant, or of all from the first to the last: "12345", "20000-20099"."""
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+def show(seed: int, number: int) -> None:
+    """One mutant, how it is loaded, what was done to it and what becomes of it."""
+    data, options, done = mutant(seed, number)
+    sys.stdout.write(f"{data.decode('utf-8', 'backslashreplace')}\n{options} {done}\n")
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", UserWarning)
+        sys.stdout.write(f"{outcome(data, options, number, Path(folder) / 'mutant.urdf')}\n")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100_000, help="mutants")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
-    parser.add_argument("--only", type=int, help="print this mutant and what becomes of it")
+    parser.add_argument("--only", type=numbers_in, nargs="+", help="these mutants, without a record; one is printed")
     arguments = parser.parse_args()
     if arguments.only is not None:
-        data, options, done = mutant(arguments.seed, arguments.only)
-        sys.stdout.write(f"{data.decode('utf-8', 'backslashreplace')}\n{options} {done}\n")
-        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-            warnings.simplefilter("error")
-            warnings.simplefilter("ignore", UserWarning)
-            sys.stdout.write(f"{outcome(data, options, arguments.only, Path(folder) / 'mutant.urdf')}\n")
-        return 0
+        chosen = [number for numbers in arguments.only for number in numbers]
+        if len(chosen) == 1:
+            show(arguments.seed, chosen[0])
+            return 0
+        start, result = time.perf_counter(), run(arguments.seed, chosen)
+        sys.stdout.write(f"{line(result, len(chosen), time.perf_counter() - start)}\n")
+        for failure in result["failures"]:
+            sys.stdout.write(f"  {failure}\n")
+        return 1 if result["failures"] else 0
 
     start, parts, shown = time.perf_counter(), [], 0.0
     ranges = [range(k, min(k + CHUNK, arguments.count)) for k in range(0, arguments.count, CHUNK)]

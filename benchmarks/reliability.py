@@ -16,9 +16,11 @@ Row = list[str]
 
 def fuzz(result: dict[str, Any]) -> Row | None:
     slowest = f"slowest {result['slowest_seconds']:.2g} s"
+    mended = len(result.get("since", {}).get("mended", ()))
+    since = f", {mended} mended since" if mended else ""
     return [
         f"{_many(result['count'])} damaged URDF files",
-        f"{result['failure_count']} failures; {slowest}",
+        f"{result['failure_count']} failures{since}; {slowest}",
         "`make fuzz`",
     ]
 

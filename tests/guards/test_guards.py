@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import importlib
 import inspect
 import re
 import subprocess
@@ -267,6 +268,15 @@ def test_test_files_have_names_of_their_own():
     assert "__init__.py" not in names
 
 
+def test_files_of_tests_are_collected_whichever_are_given_first():
+    """Files import from other folders of tests; pytest reads the conftest of what it is given before all others. One
+    that put a folder with a contact.py on the path took `contact` away from the folder of that name."""
+    files = ["tests/io/test_nothing_stays.py", "tests/contact/test_mimic.py", "tests/variational"]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", *files]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stdout
+
+
 def test_names_of_algorithms_lead_to_functions_and_late_ones_are_suggested():
     with pytest.raises(AttributeError, match=r"no attribute 'rnea'; that algorithm is featherweight\.inverse_dynamics"):
         _ = fw.rnea
@@ -277,3 +287,25 @@ def test_names_of_algorithms_lead_to_functions_and_late_ones_are_suggested():
         _ = fw.simulat
     assert error.value.name == "simulat"
     assert error.value.obj is fw  # what Python's "Did you mean" looks at
+
+
+MODULES = {name for name in fw.__all__ if isinstance(getattr(fw, name), types.ModuleType)}
+PUBLIC = sorted({*(f"featherweight.{name}" for name in MODULES), *fw._LATE.values(), "featherweight.interop"})
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_misspelt_names_of_submodules_are_suggested(name):
+    """Python itself says "Did you mean", where the error knows the module and the module lists the name."""
+    module = importlib.import_module(name)
+    assert set(getattr(module, "__all__", ())) <= set(dir(module))
+    with pytest.raises(AttributeError, match="has no attribute 'mispelt'") as error:
+        _ = module.mispelt
+    assert error.value.name == "mispelt"
+    assert error.value.obj is module
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("contact.Impuls", "Impulse"), ("interop.jx", "jax")])
+def test_the_interpreter_asks_whether_another_name_was_meant(wrong, right):
+    code = f"import featherweight as fw, featherweight.interop\nfw.{wrong}"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.stderr.endswith(f"Did you mean: '{right}'?\n")

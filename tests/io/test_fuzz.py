@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import fuzz_urdf
 import numpy as np
 import pytest
-from fuzz_urdf import BYTES, TEXT, Failure, elements, mutant, run, seeds, validate
 
 import featherweight as fw
+from benchmarks import fuzz_urdf
+from benchmarks.fuzz_urdf import BYTES, TEXT, Failure, elements, mutant, run, seeds, validate
 from featherweight import algorithms
 from featherweight.spatial import RigidInertia, Symmetric, Vector
 
@@ -52,6 +52,11 @@ def test_a_mutant_follows_from_seed_and_number():
     assert [mutant(3, k) for k in range(50)] == [mutant(3, k) for k in range(50)]
     assert mutant(3, 0) != mutant(4, 0)
     assert len({mutant(3, k)[0] for k in range(200)}) > 190
+
+
+def test_mutants_are_named_one_at_a_time_and_in_ranges():
+    assert [*fuzz_urdf.numbers_in("46611")] == [46611]
+    assert [*fuzz_urdf.numbers_in("39048-39050")] == [39048, 39049, 39050]
 
 
 @pytest.mark.parametrize("number", range(len(set(seeds()))))

@@ -409,6 +409,20 @@ def test_a_mass_of_minus_zero_is_none(kind, turned):
     assert read("-0").fingerprint == read("0").fingerprint
 
 
+@pytest.mark.parametrize("policy", ["repair", "strict"])
+def test_origins_of_minus_zero_come_back_from_a_repair(policy, tmp_path):
+    """Found by 100 000 damaged files: two bodies become the same ball, and shared the zeros of whichever came first."""
+    path = tmp_path / "robot.urdf"
+    path.write_text(but('<mass value="1"/>', '<origin xyz="0 -0 -0"/><mass value="0"/>'))
+    repaired = fw.load(path, base="free", policy="repair")
+    if policy == "strict":
+        text, _ = fw.io.repaired_urdf(path, base="free")
+        other = fw.loads(text, base="free", policy="strict")
+    else:
+        other = back(repaired, tmp_path, base="free", policy="strict")
+    assert other.fingerprint == repaired.fingerprint
+
+
 def test_moments_next_to_nothing_keep_the_triangle_inequality():
     assert "triangle" in str(impossible_moments(np.diag([0.0, 0.0, 1e-310])))
     assert impossible_moments(np.zeros((3, 3))) is None

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.mutants.faults import Fault, faults_in
 from benchmarks.mutants.reach import Reach, reach

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 __all__ = ["jax", "torch"]
@@ -15,4 +16,10 @@ __all__ = ["jax", "torch"]
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return importlib.import_module(f"featherweight.interop.{name}")
-    raise AttributeError(f"module 'featherweight.interop' has no attribute {name!r}")
+    text = f"module 'featherweight.interop' has no attribute {name!r}"
+    raise AttributeError(text, name=name, obj=sys.modules[__name__])
+
+
+def __dir__() -> list[str]:
+    """What is imported late, too: for completion, and for Python's "Did you mean"."""
+    return sorted({*globals(), *__all__})
