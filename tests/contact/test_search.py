@@ -6,7 +6,7 @@ import pytest
 import featherweight as fw
 from contact.test_closed_forms import block
 from contact.test_laws import scenes
-from featherweight.constraints.solve.newton import STEPS
+from featherweight.constraints.solve.search import STEPS
 from featherweight.constraints.solve.solver import PATIENCE
 
 STANCE = np.tile([0.0, -0.8, 1.6], 4)

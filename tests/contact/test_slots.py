@@ -9,7 +9,8 @@ from featherweight.collision import touches
 from featherweight.constraints import Cone
 from featherweight.constraints.law import LocalProblem
 from featherweight.constraints.solve.coupling import Coupling
-from featherweight.constraints.solve.newton import Iterate, Newton
+from featherweight.constraints.solve.newton import Iterate, newton_step
+from featherweight.constraints.solve.system import AllBlocks
 from featherweight.contact.near_pairs import near_pairs
 from featherweight.contact.signorini import BEYOND, reach_from_rest
 from featherweight.contact.touching import both_ways, placed, touching_pairs
@@ -65,7 +66,7 @@ def test_a_newton_step_with_roaming_blocks_is_that_of_all_blocks() -> None:
         problems.append(Cone(0.7).problem(way, T.tolist(), Y, e, [0.0] * 3))
     impulses = [np.abs(rng.normal(size=3)).tolist() if own else [0.0] * 3 for own in acts]
     steps = [
-        Newton(Coupling(Chains(), problems, acts, dofs, roaming)).step(Iterate(impulses, 1.0, 0.0), True)  # type: ignore[arg-type]
+        newton_step(AllBlocks(Coupling(Chains(), problems, acts, dofs, roaming)), Iterate(impulses, 1.0, 0.0), True)  # type: ignore[arg-type]
         for roaming in ((), (2, 3, 4))
     ]
     all_at_once, corrected = (np.array(step.impulses) for step in steps)

@@ -9,15 +9,15 @@ import pytest
 import featherweight as fw
 from contact.test_search import tumbling
 from featherweight.compiler.trace.nesting import flattened, rows
-from featherweight.constraints.solve import newton
+from featherweight.constraints.solve import search
 from featherweight.constraints.solve.coupling import ByPushes
 
 
-@pytest.mark.parametrize("trials", [0.0, newton.TRIALS])
+@pytest.mark.parametrize("trials", [0.0, search.TRIALS])
 def test_nothing_undefined_enters_a_step(trials: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Contacts that do not act compute nothing: NaN in its place changes no bit, neither of the first trials of a
     search nor of those that leave recovery out."""
-    monkeypatch.setattr(newton, "TRIALS", trials)
+    monkeypatch.setattr(search, "TRIALS", trials)
     model, q, v = tumbling(1, seed=1)
     q[:, 2] = 0.15
     contact = fw.contact.Impulse(restitution=0.5)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from featherweight.constraints.law import LEAST, SOFT, TINY, Law, Linearised, LocalProblem, Rows, dot, positive
+from featherweight.constraints.law import LEAST, SOFT, TINY, Law, Linearised, LocalProblem, Rows, dot
 from featherweight.scalar import logical_not, maximum, minimum, sqrt, structural, when, where
 
 TURNS = 2  # Newton steps for the direction of sliding
@@ -166,37 +166,6 @@ class ConeProblem(LocalProblem):
             [[where(opens, 0.0, h) for h in row] for row in H],
             error,
         )
-
-    def smoothed(self, own: Sequence[Any], w: Sequence[Any], width: Any, soft: Any) -> Linearised:
-        """With Λ = λ / ρ and y = Λ - w: Λ_n = max(y_n, 0), Λ_t = y_t (1 - max(|y_t| - μ Λ_n, 0) / |y_t|), each maximum
-        and |y_t| rounded off over the width."""
-        rho, mu = self.mass, self.law.friction
-        l_n, l_1, l_2 = (l / rho for l in own)
-        y_n, y_1, y_2 = l_n - w[0], l_1 - w[1], l_2 - w[2]
-        most, pushes = positive(y_n, width)
-        square = y_1 * y_1 + y_2 * y_2
-        size, per = sqrt(square + width * width), 1.0 / sqrt(maximum(square, TINY))
-        x, y = per * y_1, per * y_2  # d; p is (-y, x)
-        over, slides = positive(size - mu * l_n, width)
-        beyond = over / size
-        share = 1.0 - beyond
-        lacks_n, lacks_1, lacks_2 = l_n - most, l_1 - share * y_1, l_2 - share * y_2
-        lacks_d, lacks_p = x * lacks_1 + y * lacks_2, x * lacks_2 - y * lacks_1
-
-        # each row is (its part of λ, and `soft`) Δλ + ρ (its part of w) Δw = -ρ lacks, that of n first, then d and p
-        per_n, per_p = 1.0 / (1.0 - pushes + soft), 1.0 / (beyond + soft)
-        along = share + (beyond - slides) * square / (size * size)
-        per_d, with_n = 1.0 / (1.0 - along + soft), slides * mu * sqrt(square) / size
-        a_n, h_nn = -rho * lacks_n * per_n, rho * pushes * per_n
-        a_d, a_p = per_d * (with_n * a_n - rho * lacks_d), -rho * lacks_p * per_p
-        h_dn, h_dd, h_pp = per_d * with_n * h_nn, rho * along * per_d, rho * share * per_p
-        H = [
-            [h_nn, 0.0, 0.0],
-            [h_dn * x, h_dd * x * x + h_pp * y * y, (h_dd - h_pp) * x * y],
-            [h_dn * y, (h_dd - h_pp) * x * y, h_dd * y * y + h_pp * x * x],
-        ]
-        error = lacks_n * lacks_n + lacks_1 * lacks_1 + lacks_2 * lacks_2
-        return Linearised([a_n, x * a_d - y * a_p, y * a_d + x * a_p], H, error)
 
     def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:
         bound = self.law.friction * self.law.friction

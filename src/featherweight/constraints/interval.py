@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from featherweight.constraints.law import LEAST, SOFT, TINY, Law, Linearised, LocalProblem, Rows, dot, positive
+from featherweight.constraints.law import LEAST, SOFT, TINY, Law, Linearised, LocalProblem, Rows, dot
 from featherweight.inputs import absent
 from featherweight.scalar import maximum, minimum, structural, where
 
@@ -115,19 +115,9 @@ class IntervalProblem(LocalProblem):
         a, left = bound - own[0], (bound - own[0]) * (self.G + self.yields)
         return Linearised([where(inside, -stiff * u, a)], [[where(inside, stiff, 0.0)]], left * left)
 
-    def smoothed(self, own: Sequence[Any], w: Sequence[Any], width: Any, soft: Any) -> Linearised:
-        """λ = least + max(y - least, 0) - max(y - most, 0), each maximum rounded off over the width times ρ."""
-        law, rho = self.law, self.mass
-        y = own[0] - rho * self._lacks(own[0], w)
-        allowed, slope = y, 1.0
-        if not is_infinite(law.least):
-            above, slope = positive(y - law.least, rho * width)
-            allowed = law.least + above
-        if not is_infinite(law.most):
-            above, past = positive(y - law.most, rho * width)
-            allowed, slope = allowed - above, slope - past
-        lacks, per = own[0] - allowed, 1.0 / (1.0 - slope * (1.0 - rho * self.yields) + soft)
-        return Linearised([-lacks * per], [[rho * slope * per]], (lacks / rho) * (lacks / rho))
+    def held(self, own: Sequence[Any], w: Sequence[Any], mass: Any) -> Linearised:
+        per = mass / (1.0 + mass * self.yields)
+        return Linearised([-per * self._lacks(own[0], w)], [[per]], 0.0)
 
     def _lacks(self, own: Any, w: Sequence[Any]) -> Any:
         return w[0] + self.yields * (own - self.before)

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from featherweight.scalar import sqrt
-
 SOFT = 1e-6  # of the mobility: regularisation of a law that is linearised, unless another is given
 TINY = 1e-30
 LEAST = 1e-30  # mobility [1/kg]: keeps a row that can move nothing finite
@@ -90,9 +88,12 @@ class LocalProblem:
         """The law near these impulses and velocity errors; `soft` is its regularisation, as a part of the mobility."""
         raise NotImplementedError
 
-    def smoothed(self, own: Sequence[Any], w: Sequence[Any], width: Any, soft: Any) -> Linearised:
-        """The same of a law whose sides pass into each other over a width [m/s]; `error` is a sum of squares."""
-        return self.linearised(own, w, soft)
+    def held(self, own: Sequence[Any], w: Sequence[Any], mass: Any) -> Linearised:
+        """Instead of the law, whatever the impulses are: Δλ = -mass (w + Δw), which holds the velocity error near zero;
+        of no error."""
+        none = [0.0] * len(self.e)
+        H = [[*none[:k], mass, *none[k + 1 :]] for k in range(len(none))]
+        return Linearised([-mass * x for x in w], H, 0.0)
 
     def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:
         """The part of a change, 1 at most, that brings the impulses to the edge of what is allowed."""
@@ -118,10 +119,9 @@ class LocalProblem:
         return own
 
 
-def positive(x: Any, width: Any) -> tuple[Any, Any]:
-    """max(x, 0), rounded off over a width, and its slope."""
-    root = sqrt(x * x + width * width)
-    return 0.5 * (x + root), 0.5 + 0.5 * (x / root)
+def added(x: Sequence[Any], dx: Sequence[Any], share: Any = 1.0) -> list[Any]:
+    """x + share dx."""
+    return [a + share * b for a, b in zip(x, dx, strict=True)]
 
 
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:

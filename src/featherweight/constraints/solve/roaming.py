@@ -1,6 +1,6 @@
-"""Roaming blocks in a Newton step: they push other bodies from state to state, and so all degrees of freedom.
+"""Roaming blocks in the system of all: they push other bodies from state to state, and so all degrees of freedom.
 
-In the system of all blocks, (1 + Σ Yᵀ H T) Δs = Σ Yᵀ a (`newton`), they would fill the whole matrix, whether they act
+In the system of all blocks, (1 + Σ Yᵀ H T) Δs = Σ Yᵀ a (`system`), they would fill the whole matrix, whether they act
 or not. So it is factored without them, K of the others, and they come as a correction of low rank (Woodbury): with
 c = K⁻¹ r of the others and Z = K⁻¹ Yᵀ, the change of their impulses μ and that of all pushes are
 
@@ -52,8 +52,8 @@ class WhereItActs(LocalProblem):
         open_ = Linearised(nothing, [nothing for _ in nothing], 0.0)
         return when(self.acts, partial(self.part.linearised, own, w, soft), open_)
 
-    def smoothed(self, own: Sequence[Any], w: Sequence[Any], width: Any, soft: Any) -> Linearised:
-        return self.part.smoothed(own, w, width, soft)
+    def held(self, own: Sequence[Any], w: Sequence[Any], mass: Any) -> Linearised:
+        return self.part.held(own, w, mass)
 
     def reach(self, own: Sequence[Any], change: Sequence[Any]) -> Any:
         return when(self.acts, partial(self.part.reach, own, change), 1.0)
@@ -82,13 +82,52 @@ class Roaming:
         return dict(zip(self._dofs, found, strict=True))
 
     def _correct(self, before: list[Any], factors: Factors, laws: Sequence[Linearised]) -> list[Any]:
-        size, n = len(self._rows), len(self._dofs)
+        size = len(self._rows)
         width = float(size + 1)
-        Z, A = array([0.0] * (size * n)), array([0.0] * (size * (size + 1)))
-        moved = dict(zip(self._dofs, before, strict=True))
-        a = [x for law in laws for x in law.a]
-        for i, (x, y) in enumerate(zip(a, self._felt(moved, laws), strict=True)):
-            A[i * width + float(size)] = x - y
+        Z, A = self._arrays(1)
+        self._fill(Z, A, 1, factors, laws)
+        for i, x in enumerate(self._asked(before, laws)):
+            A[i * width + float(size)] = x
+        self._eliminate(A, 1)
+        return self._moved(before, Z, lambda k: A[k * width + float(size)])
+
+    def inverted(self, factors: Factors, laws: Sequence[Linearised]) -> tuple[Any, Any]:
+        """Z and (1 + H T Z)⁻¹, for many changes with the same H."""
+        size = len(self._rows)
+        Z, A = self._arrays(size)
+
+        def invert() -> list[Any]:
+            self._fill(Z, A, size, factors, laws)
+            for i in range(size):
+                for j in range(size):
+                    A[float(i * 2 * size + size + j)] = 1.0 if i == j else 0.0
+            self._eliminate(A, size)
+            return []
+
+        when(self._some, invert, [])
+        return Z, A
+
+    def corrected_by(
+        self, inverse: tuple[Any, Any], change: dict[int, Any], laws: Sequence[Linearised]
+    ) -> dict[int, Any]:
+        """Δs with these blocks, from the one without and what `inverted` gave."""
+        before, (Z, A), size = [change[d] for d in self._dofs], inverse, len(self._rows)
+
+        def correct() -> list[Any]:
+            asked = self._asked(before, laws)
+            impulse = lambda k: dot([A[k * float(2 * size) + float(size + j)] for j in range(size)], asked)  # noqa: E731
+            return self._moved(before, Z, impulse)
+
+        return dict(zip(self._dofs, when(self._some, correct, before), strict=True))
+
+    def _arrays(self, sides: int) -> tuple[Any, Any]:
+        """Room for Z, and for 1 + H T Z with so many right sides."""
+        size, n = len(self._rows), len(self._dofs)
+        return array([0.0] * (size * n)), array([0.0] * (size * (size + sides)))
+
+    def _fill(self, Z: Any, A: Any, sides: int, factors: Factors, laws: Sequence[Linearised]) -> None:
+        """Z = K⁻¹ Yᵀ and 1 + H T Z."""
+        n, width = len(self._dofs), float(len(self._rows) + sides)
 
         def column(k: Any, now: list[Any]) -> list[Any]:
             z = factors.solve({d: self._Y[k * float(n) + float(j)] for j, d in enumerate(self._dofs)})
@@ -99,11 +138,19 @@ class Roaming:
             return now
 
         self._each(column, [])
-        self._eliminate(A)
+
+    def _asked(self, before: list[Any], laws: Sequence[Linearised]) -> list[Any]:
+        """a - H T c."""
+        felt = self._felt(dict(zip(self._dofs, before, strict=True)), laws)
+        return [x - y for x, y in zip([x for law in laws for x in law.a], felt, strict=True)]
+
+    def _moved(self, before: list[Any], Z: Any, impulse: Callable[[Any], Any]) -> list[Any]:
+        """c + Z μ."""
+        n = float(len(self._dofs))
 
         def add(k: Any, now: list[Any]) -> list[Any]:
-            impulse = A[k * width + float(size)]
-            return [x + impulse * Z[k * float(n) + float(j)] for j, x in enumerate(now)]
+            own = impulse(k)
+            return [x + own * Z[k * n + float(j)] for j, x in enumerate(now)]
 
         return self._each(add, before)
 
@@ -115,10 +162,10 @@ class Roaming:
             result += [dot(row, w) for row in law.H]
         return result
 
-    def _eliminate(self, A: Any) -> None:
-        """A has a square and its right side; in place of that side comes the solution (Gauss–Jordan). Rows that do not
-        act are those of a unit matrix."""
-        width = len(self._rows) + 1
+    def _eliminate(self, A: Any, sides: int) -> None:
+        """A has a square and its right sides; in their place come the solutions (Gauss–Jordan). Rows that do not act
+        are those of a unit matrix."""
+        width = len(self._rows) + sides
 
         def pivot(k: Any, now: list[Any]) -> list[Any]:
             first = k * float(width)

@@ -18,10 +18,11 @@ from featherweight.algorithms.linear import combine
 from featherweight.constraints.constraint import Block
 from featherweight.constraints.law import LocalProblem
 from featherweight.constraints.solve.coupling import ByPushes, ByVelocities, Coupling, Impulses, Sweep, better
-from featherweight.constraints.solve.newton import Iterate, Newton
+from featherweight.constraints.solve.newton import Iterate
 from featherweight.constraints.solve.recovery import recovering
 from featherweight.constraints.solve.restitution import Rows, capped
 from featherweight.constraints.solve.route import Route, route
+from featherweight.constraints.solve.search import search
 from featherweight.forces import Push
 from featherweight.inputs import Numbers
 from featherweight.model import Tree
@@ -104,7 +105,7 @@ class Solver:
 
         def all_at_once(now: Sweep, most: int) -> Sweep:
             begin = Iterate(now.impulses, now.error, now.turns)
-            found = Newton(coupling).search(begin, options.tolerance, most)
+            found = search(coupling, begin, options.tolerance, most)
             return Sweep(coupling.start(found.impulses), found.impulses, found.error, found.turns)
 
         last = Sweep(coupling.start(warm), warm, UNKNOWN, 0.0)
