@@ -20,17 +20,18 @@ def emit_singles() -> str:
         + (
             """
 define i64 @run_between(ptr %places) #0 {
-  %before = load ptr, ptr %places
+  %tables = load ptr, ptr %places
+  %before = load ptr, ptr %tables
+  %t1 = getelementptr ptr, ptr %tables, i64 1
+  %after = load ptr, ptr %t1
   %p1 = getelementptr ptr, ptr %places, i64 1
-  %after = load ptr, ptr %p1
+  %run = load ptr, ptr %p1
   %p2 = getelementptr ptr, ptr %places, i64 2
-  %run = load ptr, ptr %p2
+  %call = load ptr, ptr %p2
   %p3 = getelementptr ptr, ptr %places, i64 3
-  %call = load ptr, ptr %p3
-  %p4 = getelementptr ptr, ptr %places, i64 4
-  %ws = load ptr, ptr %p4
-  %p5 = getelementptr ptr, ptr %places, i64 5
-  %taken = load ptr, ptr %p5
+  %ws = load ptr, ptr %p3
+  %taken = getelementptr i64, ptr %places, i64 4
+  store i64 0, ptr %taken
   call void @to_double(ptr %before)
   %bad = call i64 %run(ptr %call, ptr %ws, ptr %taken, i64 0, i64 1)
   call void @to_single(ptr %after)

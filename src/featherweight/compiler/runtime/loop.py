@@ -212,11 +212,10 @@ class InPlace:
         self._code = code = loop.code(len(call.carry[0]))
         self._count = max(1, len(call.carry[0]))
         self._few = WORTH_A_THREAD // (code.cost * self._count)  # steps that one thread makes sooner than several
-        self._workspace = code.workspace()
-        self._taken = ctypes.c_int64()
-        self._places = call.address, address_of(self._workspace), ctypes.addressof(self._taken), 0, 1
-        self._between = (ctypes.c_int64 * 6)(0, 0, code.library["run"], *self._places[:3])
-        self._run, self._steps = code.run, 0
+        self._keep = workspace = code.workspace()
+        words = self._singles.address, code.library["run"], call.address, address_of(workspace), 0
+        self._words = (ctypes.c_int64 * len(words))(*words)
+        self._address, self._run, self._steps = ctypes.addressof(self._words), self._singles.run_between, 0
 
     def run(self, n: int) -> None:
         """Make n steps; the interpreter lock is released."""
@@ -228,12 +227,7 @@ class InPlace:
             self._loop.run(self._call)
             self._singles.write()
             return
-        self._taken.value = 0
-        if self._singles.places:
-            self._between[0], self._between[1] = self._singles.places
-            self._singles.run_between(self._between)
-        else:
-            self._run(*self._places)
+        self._run(self._address)
 
 
 def single_steps(loop: Loop, count: int) -> SingleSteps | InterpretedSteps:
