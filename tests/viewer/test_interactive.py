@@ -105,6 +105,21 @@ def test_a_light_link_of_a_heavy_robot_is_pulled_without_trembling() -> None:
         assert max(speeds[20:]) < 1.0, "it is held"
 
 
+def test_after_a_reset_nothing_of_the_past_is_drawn() -> None:
+    """Not even where a panel has nothing to draw yet: torques of a first state."""
+    model = fw.robots.double_pendulum()
+    held = fw.Stepper(model, [1.0, 0.5], dt=1e-3, control=fw.control.joint_pd(model, [1.0, 0.5]))
+    with paused(held) as viewer:
+        panel = viewer.content.plots._panels[0]
+        panel.choice.value = "torques"
+        viewer.content.step(20)
+        assert panel._plot.visible
+        viewer.content.reset()
+        assert not panel._plot.visible
+        viewer.content.step(20)
+        assert panel._plot.visible
+
+
 def test_other_wrenches_stay_and_a_pull_is_added() -> None:
     sim = fw.Stepper(puck(), dt=1e-3)
     sim.f_ext[0, 1] = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]

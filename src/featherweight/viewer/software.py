@@ -11,8 +11,8 @@ Its page gets a script before its own that asks who draws. Without a GPU
 - curves are drawn by the processor at once, and not by a GPU that it has to play,
 - the sheet for rectangles that are drawn with the mouse, which we do not use, is no longer laid over the window, and
   viser's note that there is no GPU goes away by itself,
-- the page says, once curves know how fine the screen is, that it has 0.7 as many dots along an edge. viser draws one for
-  each dot of the window all the same, until it finds that slow: then it goes down to 7/8 and 3/4 of what the screen
+- the page says, once curves know how fine the screen is, that it has 0.7 as many dots along an edge. viser draws one
+  for each dot of the window all the same, until it finds that slow: then it goes down to 7/8 and 3/4 of what the screen
   has. A little fewer would not help, since enlarging the picture takes longer than that spares.
 
 viser has no settings for that.

@@ -16,7 +16,7 @@ from featherweight.visuals.shadows import Shadows
 
 FORCE, COM = (214, 39, 40), (240, 196, 25)  # colours
 ARROW, DOT = 0.008, 0.025  # radius of an arrow and of the centre of mass, in robots' sizes
-SHADE = 0.26  # of the ground's light that a shadow takes
+SHADE, SHADE_IN_DARK = 0.26, 0.55  # of the ground's light that a shadow takes, on light and on dark pages
 
 
 class Stage:
@@ -101,6 +101,11 @@ class Stage:
         self._forces_wanted = wanted
         if self._forces is not None:
             self._forces.visible = wanted and bool(len(self._arrows(self.frame)))
+
+    def show_dark(self, dark: bool) -> None:
+        """The shadow for a dark page, or a light one."""
+        if self._shadow is not None:
+            self._shadow.opacity = SHADE_IN_DARK if dark else SHADE
 
     def show_com(self, wanted: bool) -> None:
         """The centre of mass and the point below it, or not."""
