@@ -342,6 +342,21 @@ def test_plots_of_a_report_are_zoomed_and_switched(fall: fw.Trajectory, tmp_path
         assert not page.complaints
 
 
+def test_derivations_fit_on_a_phone(tmp_path: Path) -> None:
+    """Formulas are moved sideways on their own; the page is not."""
+    pytest.importorskip("sympy")
+    from featherweight import equations
+
+    text = equations.page([equations.lagrange(fw.robots.pendulum())])
+    (tmp_path / "pendulum.html").write_text(text, encoding="utf-8")
+    with Page("about:blank", (390, 844)) as page:
+        page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+        page.call("Page.navigate", url=(tmp_path / "pendulum.html").as_uri())
+        page.until("document.querySelector('math') != null")
+        assert page.value("[innerWidth, document.documentElement.scrollWidth]") == [390, 390]
+        assert not page.complaints
+
+
 def test_a_run_goes_on_when_the_browser_is_closed() -> None:
     model = fw.robots.double_pendulum()
     pages: list[Page] = []
