@@ -12,6 +12,7 @@ import featherweight as fw
 
 pytest.importorskip("viser")
 from featherweight.viewer.camera import Smooth
+from featherweight.viewer.holding import stepper_at
 from featherweight.viewer.interactive import Interactive
 from featherweight.viewer.knobs import knobs_of
 from featherweight.viewer.reach import how_to_reach
@@ -176,6 +177,19 @@ def test_what_cannot_be_played_with_is_named() -> None:
         fw.viewer.show(fw.Stepper(model, count=3, dt=1e-3), block=False, browser=False)
     with pytest.raises(TypeError, match="knobs: expected a stepper or a scene with them, got Model"):
         fw.viewer.show(model, knobs=[], block=False, browser=False)
+
+
+def test_a_posed_robot_is_simulated_on_the_ground_and_not_in_it() -> None:
+    """Its neutral place has its hips at z = 0; one that was posed above the ground stays there."""
+    model = fw.robots.mini_cheetah()
+    q = model.neutral()
+    assert fw.scenes.lowest(model, q) < -0.2
+    sim = stepper_at(model, q, limp=False)
+    assert fw.scenes.lowest(model, sim.q[0].copy()) == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_array_equal(sim.q[0, 3:], q[3:])
+    assert q[2] == 0.0, "the pose is the caller's"
+    q[2] = 1.0
+    np.testing.assert_array_equal(stepper_at(model, q, limp=True).q[0], q)
 
 
 def test_the_camera_does_not_lag_behind_a_steady_walk_and_is_calm() -> None:

@@ -202,6 +202,8 @@ def test_a_pose_is_simulated_on_the_same_page() -> None:
         sim = until(lambda: getattr(viewer.content, "sim", None), 60)
         until(lambda: abs(sim.q[0, 0] - 1.0) > 0.3)
         page.until("[...document.querySelectorAll('button')].some(b => b.textContent.trim() == 'Pause')")
+        right = "Math.max(...[...document.querySelectorAll('canvas')].map(c => c.getBoundingClientRect().right))"
+        assert page.until(f"{right} < innerWidth - 250"), "the panel is beside the robot, as it was"
         assert not page.complaints
 
 

@@ -115,7 +115,7 @@ def _of_controller(function: Any, p: np.ndarray, model: Model) -> list[Knob]:
 
 
 def _range(joint: Any) -> tuple[float, float]:
-    low, high = float(np.ravel(joint.limits.lower)[0]), float(np.ravel(joint.limits.upper)[0])
+    low, high = (round(float(np.ravel(limit)[0]), 3) for limit in (joint.limits.lower, joint.limits.upper))
     return (low, high) if np.isfinite(low) and np.isfinite(high) and low < high else (-np.pi, np.pi)
 
 
