@@ -93,9 +93,74 @@ def test_it_renders_the_slider_moves_the_robot_and_nothing_complains(fall: fw.Tr
             to_screen = [text for text in shaders if "vec4 sRGBTransferOETF" in text]
             assert to_screen
             assert all("return vec4(sqrt(value.rgb), value.a)" in text for text in to_screen)
+            standard = [text for text in to_screen if "#define STANDARD" in text and "hemisphereLights[ 1 ]" in text]
+            assert standard
+            assert all("linearToOutputTexel(vec4(RECIPROCAL_PI * light" in text for text in standard), "matt"
             assert not page.complaints
             asked = [url for url in page.requests if not url.startswith(("data:", "blob:", viewer.url))]
             assert not asked, "only this machine is asked for anything"
+
+
+def test_a_robot_of_the_viewer_has_a_shadow_by_day_and_by_night() -> None:
+    """A box that floats above the ground; between the two pictures of each page only its shadow comes."""
+    builder = fw.Builder("box").add_body("box", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    builder.add_geometry("box", "visual", "box", (0.4, 0.4, 0.1), color=(1.0, 0.6, 0.1, 1.0))
+    model = builder.build()
+    q = model.neutral()
+    q[2] = 0.4
+    run = still_life(model, q, (fw.contact.Plane(),))
+    with run.show(block=False, browser=False) as viewer, Page("about:blank", (900, 600)) as page:
+        play, stage = viewer.content.play, viewer.content.play.stages[0]
+        page.call("Page.navigate", url=viewer.url)
+        ready(page)
+        page.until(f"document.body.textContent.includes('Tiles of {play.tile:g} m')")
+
+        def light() -> np.ndarray:
+            with Image.open(io.BytesIO(page.picture())) as picture:
+                return np.asarray(picture.convert("L")).astype(int)[PANELS:, :550]
+
+        def seen(done: Callable[[np.ndarray], bool]) -> np.ndarray:
+            end = time.monotonic() + 20
+            while time.monotonic() < end:
+                picture = light()
+                if done(picture):
+                    return picture
+                time.sleep(0.1)
+            raise TimeoutError("it is not to be seen")
+
+        for dark, ground, darker in ((False, 200, 30), (True, 60, 15)):
+            page.value(f"window.dark = {str(dark).lower()}")
+            play.show_dark(dark)
+            stage._shadow.visible = False
+            bare = seen(lambda x: abs(float(np.median(x[-100:])) - ground) < 30)  # noqa: B023
+            stage._shadow.visible = True
+            shaded = seen(lambda x: ((bare - x) > darker).sum() > 1000)  # noqa: B023
+            places = np.argwhere(bare - shaded > darker)
+            assert np.ptp(places, axis=0).max() < 400, "one place"
+            assert ((shaded - bare) > 10).sum() < 100, "nothing is lighter"
+        assert not page.complaints
+
+
+def test_feet_that_are_a_little_below_the_ground_leave_no_specks(tmp_path: Path) -> None:
+    """Springs let them sink in: what is below must not shine through the ground, not even as a shadow."""
+    model = fw.robots.mini_cheetah()
+    q = fw.scenes.crouched(model)
+    q[2] -= 0.003
+    fw.viewer.export(still_life(model, q, (fw.contact.Plane(),)), tmp_path / "feet.html")
+    with Page("about:blank", (1000, 600)) as page:
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        page.call("Page.navigate", url=(tmp_path / "feet.html").as_uri())
+        page.until("document.getElementById('scale')?.textContent")
+        end = time.monotonic() + 20
+        while True:
+            with Image.open(io.BytesIO(page.picture())) as picture:
+                shade = np.asarray(picture.convert("L"))[250:540] < 32
+            if shade.sum() > 10_000:  # it is drawn
+                break
+            assert time.monotonic() < end
+        around = np.lib.stride_tricks.sliding_window_view(shade, (9, 9)).sum(axis=(2, 3))
+        assert (shade[4:-4, 4:-4] & (around <= 8)).sum() < 25, "dark dots that are alone"
+        assert not page.complaints
 
 
 def test_a_page_of_its_own_loops_without_a_network(fall: fw.Trajectory, tmp_path: Path) -> None:
@@ -274,6 +339,21 @@ def test_plots_of_a_report_are_zoomed_and_switched(fall: fw.Trajectory, tmp_path
         assert page.value("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
         page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
         assert page.until("innerWidth == 390 && document.documentElement.scrollWidth <= 390"), "nor on a phone"
+        assert not page.complaints
+
+
+def test_derivations_fit_on_a_phone(tmp_path: Path) -> None:
+    """Formulas are moved sideways on their own; the page is not."""
+    pytest.importorskip("sympy")
+    from featherweight import equations
+
+    text = equations.page([equations.lagrange(fw.robots.pendulum())])
+    (tmp_path / "pendulum.html").write_text(text, encoding="utf-8")
+    with Page("about:blank", (390, 844)) as page:
+        page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+        page.call("Page.navigate", url=(tmp_path / "pendulum.html").as_uri())
+        page.until("document.querySelector('math') != null")
+        assert page.value("[innerWidth, document.documentElement.scrollWidth]") == [390, 390]
         assert not page.complaints
 
 

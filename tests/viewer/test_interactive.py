@@ -12,6 +12,7 @@ import featherweight as fw
 
 pytest.importorskip("viser")
 from featherweight.viewer.camera import Smooth
+from featherweight.viewer.holding import stepper_at
 from featherweight.viewer.interactive import Interactive
 from featherweight.viewer.knobs import knobs_of
 from featherweight.viewer.reach import how_to_reach
@@ -105,6 +106,21 @@ def test_a_light_link_of_a_heavy_robot_is_pulled_without_trembling() -> None:
         assert max(speeds[20:]) < 1.0, "it is held"
 
 
+def test_after_a_reset_nothing_of_the_past_is_drawn() -> None:
+    """Not even where a panel has nothing to draw yet: torques of a first state."""
+    model = fw.robots.double_pendulum()
+    held = fw.Stepper(model, [1.0, 0.5], dt=1e-3, control=fw.control.joint_pd(model, [1.0, 0.5]))
+    with paused(held) as viewer:
+        panel = viewer.content.plots._panels[0]
+        panel.choice.value = "torques"
+        viewer.content.step(20)
+        assert panel._plot.visible
+        viewer.content.reset()
+        assert not panel._plot.visible
+        viewer.content.step(20)
+        assert panel._plot.visible
+
+
 def test_other_wrenches_stay_and_a_pull_is_added() -> None:
     sim = fw.Stepper(puck(), dt=1e-3)
     sim.f_ext[0, 1] = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
@@ -161,6 +177,19 @@ def test_what_cannot_be_played_with_is_named() -> None:
         fw.viewer.show(fw.Stepper(model, count=3, dt=1e-3), block=False, browser=False)
     with pytest.raises(TypeError, match="knobs: expected a stepper or a scene with them, got Model"):
         fw.viewer.show(model, knobs=[], block=False, browser=False)
+
+
+def test_a_posed_robot_is_simulated_on_the_ground_and_not_in_it() -> None:
+    """Its neutral place has its hips at z = 0; one that was posed above the ground stays there."""
+    model = fw.robots.mini_cheetah()
+    q = model.neutral()
+    assert fw.scenes.lowest(model, q) < -0.2
+    sim = stepper_at(model, q, limp=False)
+    assert fw.scenes.lowest(model, sim.q[0].copy()) == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_array_equal(sim.q[0, 3:], q[3:])
+    assert q[2] == 0.0, "the pose is the caller's"
+    q[2] = 1.0
+    np.testing.assert_array_equal(stepper_at(model, q, limp=True).q[0], q)
 
 
 def test_the_camera_does_not_lag_behind_a_steady_walk_and_is_calm() -> None:

@@ -138,6 +138,8 @@ def test_curves_grow_beside_the_robot() -> None:
           const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;
           for (let k = 0; k < d.length; k += 4) if (d[k + 3] > 100 && d[k + 2] - d[k] > 60) n++; return n })()"""
         assert page.until(f"{ink} > 40"), "the first curve is blue"
+        sharp = "(() => { const c = document.querySelector('.uplot canvas'); return c.width / c.clientWidth })()"
+        assert page.value(sharp) == pytest.approx(1.0, abs=0.01), "as many dots as the screen has, also without a GPU"
         canvas = page.value("document.querySelector('.uplot').getBoundingClientRect().right")
         scene = page.value(
             "Math.min(...[...document.querySelectorAll('canvas')].filter(c => c.clientHeight > 300)"
@@ -200,6 +202,8 @@ def test_a_pose_is_simulated_on_the_same_page() -> None:
         sim = until(lambda: getattr(viewer.content, "sim", None), 60)
         until(lambda: abs(sim.q[0, 0] - 1.0) > 0.3)
         page.until("[...document.querySelectorAll('button')].some(b => b.textContent.trim() == 'Pause')")
+        right = "Math.max(...[...document.querySelectorAll('canvas')].map(c => c.getBoundingClientRect().right))"
+        assert page.until(f"{right} < innerWidth - 250"), "the panel is beside the robot, as it was"
         assert not page.complaints
 
 
@@ -224,6 +228,47 @@ def test_a_video_of_a_replay_is_downloaded_and_read_by_others(tmp_path: Path) ->
         seen = [np.nonzero((one[..., 0] > 150) & (one[..., 0] - one[..., 2] > 80))[1] for one in pictures]
         assert all(len(columns) > 100 for columns in seen), "the puck is in every frame"
         assert abs(seen[-1].mean() - seen[0].mean()) > 5, "and moves"
+
+
+def test_a_live_simulation_is_recorded_and_saved(tmp_path: Path) -> None:
+    """A press begins, a press ends, and the film is made; then it goes on. The run is read from the file.
+
+    It is reset while it is recorded, so that it is in the picture: the film begins there.
+    """
+    pytest.importorskip("imageio_ffmpeg")
+    sim = fw.Stepper(puck(), v=[0.1, 0, 0, 0, 0, 0], dt=1e-3)
+    with fw.viewer.show(sim, block=False, browser=False) as viewer, Page("about:blank", SIZE) as page:
+        content, folder = viewer.content, {"behavior": "allow", "downloadPath": str(tmp_path)}
+        content._follow.value = False
+        page.call("Browser.setDownloadBehavior", browserContextId=page.context, **folder)
+        opened(viewer, page)
+        page.until(f"({PRESS})('Record video')")
+        until(lambda: content._recorded is not None)
+        page.until(f"({PRESS})('reset')")
+        until(lambda: content._recorded == 0.0)
+        until(lambda: sim.t[0] > 0.5)
+        page.until(f"({PRESS})('Stop recording')")
+        movie = tmp_path / "puck.mp4"
+        until(movie.exists, 120)
+        until(lambda: not list(tmp_path.glob("*.crdownload")))
+        until(lambda: content._playing)
+        page.until(f"({PRESS})('Save run')")
+        until((tmp_path / "run.fw").exists)
+        until(lambda: not list(tmp_path.glob("*.crdownload")))
+        run = fw.Trajectory.load(tmp_path / "run.fw")
+        assert run.t[0] == 0.0
+        assert run.t[-1] > 0.5
+        np.testing.assert_allclose(run.q[:, 0], 0.1 * run.t, atol=1e-6)
+        raw = subprocess.run(
+            [video.encoder(".mp4"), "-loglevel", "error", "-i", str(movie), "-vf", "scale=160:128",
+             "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True,
+        ).stdout  # fmt: skip
+        pictures = np.frombuffer(raw, np.uint8).reshape(-1, 128, 160, 3).astype(int)
+        assert len(pictures) >= 15, "half a second, 30 a second"
+        seen = [np.nonzero((one[..., 0] > 150) & (one[..., 0] - one[..., 2] > 80))[1] for one in pictures]
+        assert all(len(columns) > 100 for columns in seen), "the puck is in every frame"
+        assert abs(seen[-1].mean() - seen[0].mean()) > 2, "and moves"
+        assert not page.complaints
 
 
 def test_two_runs_beside_each_other_do_not_hide_each_other() -> None:

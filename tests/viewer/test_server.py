@@ -135,6 +135,24 @@ def test_the_camera_sees_nothing_as_near_as_the_sheet_that_viser_lays_over_the_w
         assert camera.far > 5 * distance
 
 
+def test_a_phone_sees_the_robot_above_the_sheet_from_the_same_height(swing: fw.Trajectory) -> None:
+    """In the upper half of an upright window, and not from near the ground."""
+    with swing.show(block=False, browser=False) as viewer:
+        camera = viewer.content.play._camera
+        middle = viewer.content.play.units * (camera._corners.min(axis=0) + camera._corners.max(axis=0)) / 2
+        angles, heights = [], []
+        for aspect in (1.4, 0.46):
+            place, look_at = camera._places(aspect, 1.3)
+            ahead, to_robot = look_at - place, middle - place
+            angles.append(np.arcsin(-to_robot[2] / np.linalg.norm(to_robot)))
+            ahead = ahead / np.linalg.norm(ahead)
+            up = np.array([0.0, 0.0, 1.0]) - ahead * ahead[2]
+            heights.append((to_robot @ up) / np.linalg.norm(up) / (to_robot @ ahead) / np.tan(1.3 / 2))
+        assert angles[1] == pytest.approx(angles[0], abs=0.07), "rad"
+        assert abs(heights[0]) < 0.1, "in the middle of the window"
+        assert 0.35 < heights[1] < 0.65, "in the middle of its upper half"
+
+
 def test_a_robot_that_walks_far_is_drawn_as_large_as_one_that_stands() -> None:
     model = fw.robots.mini_cheetah()
     q = np.tile(model.neutral(), (2, 1))

@@ -33,7 +33,7 @@ def page(derivations: Sequence[Equations], *, sections: Sequence[tuple[str, str]
     kind = "several" if len(derivations) > 1 else "one"
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE.read_text(encoding='utf-8')}</style></head>\n"
         f'<body class="{kind}">{chr(10).join(parts)}</body></html>\n'
     )

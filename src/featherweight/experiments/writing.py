@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,11 +40,11 @@ def write_page(experiment: Experiment, outcome: Outcome, path: Path) -> Path:
     parts = [f"<h1>{html.escape(experiment.title)}</h1><p><small>{html.escape(source)}</small></p>"]
     for file, text in outcome.pictures.items():
         parts.append(
-            f'<p><img src="{html.escape(file)}" alt="{html.escape(text)}"><br><small>{html.escape(text)}</small></p>'
+            f'<p><img src="{html.escape(file)}" alt="{html.escape(text)}"><br><small>{_text(text)}</small></p>'
         )
-    parts += [f'<p><a href="{html.escape(file)}">{html.escape(text)}</a></p>' for file, text in outcome.pages.items()]
+    parts += [f'<p><a href="{html.escape(file)}">{_text(text)}</a></p>' for file, text in outcome.pages.items()]
     parts += [_claims(outcome.claims)]
-    parts += [f"<p>{html.escape(note)}</p>" for note in outcome.notes]
+    parts += [f"<p>{_text(note)}</p>" for note in outcome.notes]
     parts += [_table(table) for table in outcome.tables]
     head = (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
@@ -53,6 +54,11 @@ def write_page(experiment: Experiment, outcome: Outcome, path: Path) -> Path:
     footer = f"<footer>Written by <code>featherweight experiment {html.escape(experiment.name)}</code>.</footer>"
     path.write_text(f"{head}{''.join(parts)}{footer}</html>\n", encoding="utf-8")
     return path
+
+
+def _text(text: str) -> str:
+    """As HTML; what stands between backquotes is code, as in Markdown."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def markdown(experiment: Experiment, outcome: Outcome, pictures: str) -> str:
@@ -71,8 +77,8 @@ def markdown(experiment: Experiment, outcome: Outcome, pictures: str) -> str:
 
 def _claims(claims: Sequence[Claim]) -> str:
     rows = "".join(
-        f"<tr><td>{html.escape(text)}</td><td>{html.escape(measured)}</td>"
-        f'<td class="{"yes" if claim.holds else "no"}">{html.escape(verdict)}</td></tr>'
+        f"<tr><td>{_text(text)}</td><td>{_text(measured)}</td>"
+        f'<td class="{"yes" if claim.holds else "no"}">{_text(verdict)}</td></tr>'
         for claim, (text, measured, verdict) in zip(claims, claim_rows(claims), strict=True)
     )
     heads = "".join(f"<th>{head}</th>" for head in HEADS)

@@ -11,6 +11,8 @@ from featherweight.visuals import camera_axes, fitted
 NEAREST = 1.05  # units from the camera that are seen: beyond viser's sheet at 1
 FILLED = 0.82  # of the window's height and width
 PHONE = 0.7  # width over height of a phone that is held upright
+HALF = 0.6  # of the height that is filled: how far above the middle the robot is seen there
+STEEPEST = 1.4  # rad above the horizon
 USUAL = 1.4  # width over height, before a browser has told
 GENTLE = 0.4  # s in which a camera that follows comes along
 STILL = 1e-3  # of the distance: a camera that is farther away was moved by its user
@@ -20,7 +22,7 @@ class Camera:
     """Sees corners (n, 3) [m] from a direction, `units` of viser for each metre, and robots that go a `way` [m]."""
 
     def __init__(self, server: Any, corners: np.ndarray, direction: np.ndarray, way: float, units: float) -> None:
-        self._corners, self._direction, self._units = corners, direction, units
+        self._server, self._corners, self._direction, self._units = server, corners, direction, units
         self._seen: dict[int, tuple[float, np.ndarray]] = {}  # aspect and place that each browser was given
         first = server.initial_camera
         first.position, first.look_at = self._places(USUAL, first.fov)
@@ -33,11 +35,15 @@ class Camera:
 
     def _places(self, aspect: float, fov: float) -> tuple[np.ndarray, np.ndarray]:
         high = FILLED * np.tan(fov / 2)
-        phone = aspect < PHONE  # viser's panel is a sheet over the lower half there
-        look_at, distance = fitted(self._corners, self._direction, (high * aspect, high * (0.5 if phone else 1.0)))
-        if phone:
-            look_at = look_at - 0.6 * high * distance * camera_axes(self._direction)[:, 1]
-        return self._units * (look_at + distance * self._direction), self._units * look_at
+        if aspect >= PHONE:
+            direction, down = self._direction, 0.0
+            look_at, distance = fitted(self._corners, direction, (high * aspect, high))
+        else:  # viser's panel is a sheet over the lower half there
+            down = HALF * high
+            direction = raised(self._direction, float(np.arctan(down)))
+            look_at, distance = fitted(self._corners, direction, (high * aspect, 0.5 * high))
+        look_at = look_at - down * distance * camera_axes(direction)[:, 1]
+        return self._units * (look_at + distance * direction), self._units * look_at
 
     def _fit(self, client: Any) -> None:
         """Now, and when the window has another shape, as long as the user has not moved the camera."""
@@ -45,6 +51,8 @@ class Camera:
 
         @client.camera.on_update
         def _(_: Any) -> None:
+            if client.client_id not in self._server.get_clients():  # its last word, when it has gone
+                return
             aspect, place = self._seen.get(client.client_id, (0.0, np.zeros(3)))
             moved = np.linalg.norm(np.asarray(client.camera.position) - place)
             if abs(_aspect(client) - aspect) > 1e-3 and moved < STILL * np.linalg.norm(place - client.camera.look_at):
@@ -61,6 +69,14 @@ class Camera:
 def _aspect(client: Any) -> float:
     camera = client.camera
     return camera.image_width / max(camera.image_height, 1)
+
+
+def raised(direction: np.ndarray, angle: float) -> np.ndarray:
+    """From where a camera looks that is so many radians higher (3,)."""
+    x, y, z = direction
+    above = min(float(np.arcsin(z)) + angle, max(STEEPEST, float(np.arcsin(z))))
+    level = np.array([x, y, 0.0]) / max(float(np.hypot(x, y)), 1e-9)
+    return np.asarray(np.cos(above) * level + np.sin(above) * np.array([0.0, 0.0, 1.0]))
 
 
 class Smooth:

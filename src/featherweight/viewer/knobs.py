@@ -12,6 +12,7 @@ import numpy as np
 from featherweight.model import Model
 from featherweight.simulation import Compiled, Stepper
 from featherweight.viewer.keys import TAKEN, on_key
+from featherweight.visuals.terrain import round_length
 
 STEPS = 20  # presses of a key from one end of a knob to the other
 VELOCITY = (  # of a quadruped's command: name, limit, keys for less and more
@@ -114,7 +115,7 @@ def _of_controller(function: Any, p: np.ndarray, model: Model) -> list[Knob]:
 
 
 def _range(joint: Any) -> tuple[float, float]:
-    low, high = float(np.ravel(joint.limits.lower)[0]), float(np.ravel(joint.limits.upper)[0])
+    low, high = (round(float(np.ravel(limit)[0]), 3) for limit in (joint.limits.lower, joint.limits.upper))
     return (low, high) if np.isfinite(low) and np.isfinite(high) and low < high else (-np.pi, np.pi)
 
 
@@ -139,7 +140,7 @@ class KnobPanel:
     def _slider(self, gui: Any, knob: Knob) -> Any:
         name = knob.name if not knob.keys else f"{knob.name} {knob.keys[0]} {knob.keys[1]}"
         value = min(max(knob.value, knob.low), knob.high)
-        slider = gui.add_slider(name, knob.low, knob.high, (knob.high - knob.low) / 200, value)
+        slider = gui.add_slider(name, knob.low, knob.high, round_length((knob.high - knob.low) / 400), value)
 
         @slider.on_update
         def _(event: Any) -> None:

@@ -27,7 +27,6 @@ from featherweight.visuals.terrain import Terrain, terrain_of
 
 USUAL = 0.16  # arrow of a contact's share of the weight, in robots' sizes
 LONGEST = 0.7  # arrow, in robots' sizes
-MOST_FACES = 60_000  # triangles of meshes, of all robots together
 FAINT = 0.004  # arrows below this share of the robot's size are not drawn
 APART = 0.12  # robots' sizes between two that stand side by side
 
@@ -114,7 +113,8 @@ def layout_of(
     if not trajectories:
         raise ValueError("trajectories: expected one or more, got none")
     motions = [motion_of(one, rate=rate) for one in trajectories]
-    looks = [tuple(shapes_of(motion.model, min(FACES, MOST_FACES // len(motions)))) for motion in motions]
+    faces = FACES // len(motions)  # each is drawn smaller if they are several
+    looks = [tuple(shapes_of(motion.model, faces)) for motion in motions]
     views = [viewpoint_of(motion, look, follow) for motion, look in zip(motions, looks, strict=True)]
     size = max(float(np.median([_size(*one) for one in zip(motions, looks, strict=True)])), 1e-3)
     right = camera_axes(views[0].direction)[:, 0]

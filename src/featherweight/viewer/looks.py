@@ -21,13 +21,16 @@ def add_looks(server: Any, play: Play, *, forces: bool = True) -> None:
         model = play.motions[0].model
         names = tuple(name for name in model.frame_names if model.frame(name).body)
         one = gui.add_dropdown("frame", options=(NONE, *names), initial_value=NONE, hint="x red, y green, z blue")
-        _switch(gui, "dark", False, [lambda dark: set_theme(server, dark=dark)])
+        _switch(gui, "dark", False, [lambda dark: set_theme(server, dark=dark), play.show_dark])
 
         @one.on_update
         def _(_: Any) -> None:
             for stage in stages:
                 if one.value in (NONE, *stage.actor.motion.model.frame_names):
                     stage.tags.show_frame(one.value)
+
+    if play.tile is not None:
+        gui.add_markdown(f"Tiles of {play.tile:g} m.")
 
 
 def _switch(gui: Any, name: str, first: bool, functions: Any) -> None:

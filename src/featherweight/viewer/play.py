@@ -10,7 +10,7 @@ import numpy as np
 from featherweight.simulation import Trajectory
 from featherweight.viewer.camera import Camera
 from featherweight.viewer.layout import layout_of
-from featherweight.viewer.scenery import UNITS, add_ground, add_light
+from featherweight.viewer.scenery import UNITS, Ground, add_light
 from featherweight.viewer.stage import Stage
 from featherweight.visuals import Frames
 
@@ -29,15 +29,16 @@ class Play:
         self.motions: list[Frames] = [actor.motion for actor in layout.actors]
         self._units, self._layout, self._followed, self.follow = units, layout, np.zeros(3), layout.follows
         self._world = scene.add_frame("/world", show_axes=False)  # the world is moved, and the camera stays the user's
-        self.stages = []
+        self.stages, self._grounds = [], []
         for k, actor in enumerate(layout.actors):
             self.stages.append(Stage(scene, f"/world/robot{k}", actor, layout.size))
-            add_ground(scene, f"/world/robot{k}/ground", actor.ground, units)
+            self._grounds.append(Ground(scene, f"/world/robot{k}/ground", actor.ground, units))
             if actor.label:
                 place = units * (actor.label_place + actor.offset)
                 scene.add_label(f"/label{k}", actor.label, position=place, anchor="bottom-center")
         add_light(scene)
-        self._boards = add_ground(scene, "/world/ground", layout.ground, units)
+        self._shared = Ground(scene, "/world/ground", layout.ground, units)
+        self._grounds.append(self._shared)
         way = float(np.linalg.norm(np.ptp(layout.path, axis=0)))
         self._camera = Camera(server, layout.corners, layout.direction, way, units)
         server.gui.set_panel_label(layout.title)
@@ -77,11 +78,22 @@ class Play:
         """How far the camera has gone with the robots (3,) [m]."""
         return self._followed
 
+    @property
+    def tile(self) -> float | None:
+        """Edge of the ground's tiles [m], if there are any."""
+        return next((ground.tile for ground in reversed(self._grounds) if ground.tile is not None), None)
+
+    def show_dark(self, dark: bool) -> None:
+        """Ground and shadows for a dark page, or a light one."""
+        for ground in self._grounds:
+            ground.show_dark(dark)
+        for stage in self.stages:
+            stage.show_dark(dark)
+
     def go_along(self, way: np.ndarray) -> None:
         """The camera goes along with robots that are a way (3,) [m] from where they began; the ground has no end."""
         self._move_world(way)
-        for handle, repeat in self._boards:
-            handle.position = self._units * repeat * np.round(way * [1.0, 1.0, 0.0] / repeat)
+        self._shared.go_along(way)
 
     def replace(self, motion: Frames) -> None:
         """The first frame of another motion of the first robot."""

@@ -90,7 +90,9 @@ class _UPlot:
         if now is None or self._drawn is not runs:  # live, or for the first time
             self._title, self._curves = _curves(name, runs)
             self._drawn = runs
-        if not self._curves:
+        if not self._curves:  # nothing has happened yet: what was drawn is over
+            if self._plot.visible:
+                self._plot.visible = False
             return
         names = [curve.name for curve in self._curves]
         if not self._chosen or not set(self._chosen) <= set(names):

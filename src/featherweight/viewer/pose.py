@@ -14,6 +14,7 @@ from featherweight.viewer.looks import add_looks
 from featherweight.viewer.play import Play
 from featherweight.visuals import bounds, shapes_of
 from featherweight.visuals.motion import frames_of
+from featherweight.visuals.terrain import round_length
 
 
 class JointSliders:
@@ -44,7 +45,9 @@ class JointSliders:
                 continue
             name = joint.name if joint.kind.nq == 1 else f"{joint.name} {'xyz'[k]}"
             now = float(np.clip(q[place], low, high))
-            slider = self._gui.add_slider(name, min=low, max=high, step=(high - low) / 200, initial_value=now)
+            slider = self._gui.add_slider(
+                name, min=low, max=high, step=round_length((high - low) / 400), initial_value=now
+            )
             self._sliders[place] = slider
             slider.on_update(lambda event, place=place, slider=slider: self._moved(event, place, slider.value))
 

@@ -17,6 +17,7 @@ from featherweight.visuals import good_part
 
 SPEEDS = {"0.05×": 0.05, "0.1×": 0.1, "0.3×": 0.3, "0.5×": 0.5, "1×": 1.0, "2×": 2.0, "5×": 5.0}
 TICK = 1 / 60  # s between frames
+FINE = 0.01  # s, of the slider
 SLIDER_TICK = 0.2  # s between movements of the slider, and of the line in plots, while it plays
 FIRST_PLOTS = ("angles", "energy")
 
@@ -42,7 +43,7 @@ class Replay:
 
     def _controls(self, gui: Any) -> None:
         end = max(self.play.duration, TICK)
-        self._slider = gui.add_slider("time [s]", min=0.0, max=end, step=min(TICK, end), initial_value=0.0)
+        self._slider = gui.add_slider("time [s]", min=0.0, max=end, step=min(FINE, end), initial_value=0.0)
         self._button = gui.add_button("Pause")
         steps = gui.add_button_group("step", ("|◂", "◂", "▸"))
         self._speed = gui.add_dropdown("speed", options=tuple(SPEEDS), initial_value="1×")

@@ -12,32 +12,56 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.contact import Heightfield
 from featherweight.viewer.unlit import unlit
 from featherweight.visuals import Mesh, creased
 from featherweight.visuals.terrain import Terrain, round_length
 
 UNITS = 20.0  # of viser, in a robot's size
 TILES = 16  # along an edge of the ground, or some fewer
+BRIGHT, DARK = np.ones(3), np.array([0.25, 0.26, 0.28])  # what is left of the ground's colours by day and by night
 SHADES = (1.0, 0.93)  # of the two kinds of tiles
 LAMP = (2.0, -3.0, 6.0)  # where most light comes from
 
 
-def add_ground(scene: Any, name: str, pieces: Sequence[Terrain], units: float) -> list[tuple[Any, float]]:
+class Ground:
     """The ground under a name in viser's tree, `units` for each metre; planes are tiled and have no shading.
 
-    Returns:
-        The handles of level planes, and after how many metres their pattern repeats.
+    `tile` is the edge of a tile of the largest plane [m], or None if there is none.
     """
-    boards = []
-    for k, ground in enumerate(pieces):
-        if ground.plane is None:
-            add_mesh(scene, f"{name}/{k}", enlarged(creased(ground.mesh), units), ground.color, "double")
-        else:
-            board, colors = chessboard(ground)
-            handle = scene.add_glb(f"{name}/{k}", unlit(enlarged(board, units), colors))
-            if ground.plane[0][2, 2] == 1:
-                boards.append((handle, 2 * _cell(ground.size)))
-    return boards
+
+    def __init__(self, scene: Any, name: str, pieces: Sequence[Terrain], units: float) -> None:
+        self._units = units
+        self._boards: list[tuple[Any, Terrain]] = []
+        self._fields: list[tuple[Any, Terrain]] = []
+        for k, ground in enumerate(pieces):
+            if ground.plane is not None:
+                self._boards.append((scene.add_glb(f"{name}/{k}", self._board(ground, BRIGHT)), ground))
+                continue
+            mesh = enlarged(creased(ground.mesh), units)
+            handle = add_mesh(scene, f"{name}/{k}", mesh, ground.color, "double")
+            if ground.kind is Heightfield:
+                self._fields.append((handle, ground))
+        self.tile = max((_cell(ground.size) for _, ground in self._boards), default=None)
+
+    def show_dark(self, dark: bool) -> None:
+        """As it is by night, or by day; not the things that stand on it."""
+        tint = DARK if dark else BRIGHT
+        for handle, ground in self._boards:
+            handle.glb_data = self._board(ground, tint)
+        for handle, ground in self._fields:
+            handle.color = _rgb(tint * ground.color)
+
+    def go_along(self, way: np.ndarray) -> None:
+        """Stay around robots that are a way (3,) [m] from where they began, by whole tiles: it has no end."""
+        for handle, ground in self._boards:
+            if ground.plane[0][2, 2] == 1:  # type: ignore[index]
+                repeat = 2 * _cell(ground.size)
+                handle.position = self._units * repeat * np.round(way * [1.0, 1.0, 0.0] / repeat)
+
+    def _board(self, ground: Terrain, tint: np.ndarray) -> bytes:
+        board, colors = chessboard(ground)
+        return unlit(enlarged(board, self._units), tint * colors)
 
 
 def add_light(scene: Any) -> None:
@@ -51,8 +75,11 @@ def add_light(scene: Any) -> None:
 
 def add_mesh(scene: Any, name: str, mesh: Mesh, color: Sequence[float], side: str = "front") -> Any:
     """Triangles of one colour, lit."""
-    rgb = tuple(round(255 * x) for x in color)
-    return scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=rgb, side=side)
+    return scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=_rgb(color), side=side)
+
+
+def _rgb(color: Sequence[float] | np.ndarray) -> tuple[int, ...]:
+    return tuple(round(255 * float(x)) for x in color)
 
 
 def enlarged(mesh: Mesh, units: float) -> Mesh:

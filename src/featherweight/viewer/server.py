@@ -38,10 +38,15 @@ def start(host: str, port: int | None) -> Any:
     chosen = _free_port(host) if port is None else _checked(host, port)
     with checked(host), contextlib.redirect_stdout(io.StringIO()):  # it has a banner
         server = serve(viser, host=host, port=chosen, verbose=False)
-    set_theme(server, dark=False)
-    server.gui.main_panel.dock_right()  # beside the robot, and not over it
-    server.scene.set_up_direction("+z")
+    arrange(server)
     return server
+
+
+def arrange(server: Any) -> None:
+    """An empty page: light, its panel beside the robot and not over it, z up."""
+    set_theme(server, dark=False)
+    server.gui.main_panel.dock_right()
+    server.scene.set_up_direction("+z")
 
 
 def set_theme(server: Any, *, dark: bool) -> None:

@@ -150,4 +150,5 @@ def _simulate(viewer: Viewer, model: Model, q: np.ndarray, limp: bool) -> None:
     viewer.content.close()
     server.gui.reset()
     server.scene.reset()
+    web.arrange(server)
     viewer.content = Interactive(server, sim)

@@ -6,11 +6,14 @@ Its page gets a script before its own that asks who draws. Without a GPU
   draw that or mix them; what viser would clear to nothing is cleared to white, or dark grey on a dark page,
 - colours are what they are, without the film's response that viser gives them, and become those of screens by a square
   root: powers and ACES take half of the time of drawing,
+- solids are matt: the light of the sky and the ground by their normal, without the gloss of a standard material, which
+  is not to be seen here and takes most of the time of a dot,
+- curves are drawn by the processor at once, and not by a GPU that it has to play,
 - the sheet for rectangles that are drawn with the mouse, which we do not use, is no longer laid over the window, and
   viser's note that there is no GPU goes away by itself,
-- the page says that the screen has 0.7 as many dots along an edge. viser draws one for each dot of the window all the
-  same, until it finds that slow: then it goes down to 7/8 and 3/4 of what the screen has. A little fewer would
-  not help, since enlarging the picture takes longer than that spares.
+- the page says, once curves know how fine the screen is, that it has 0.7 as many dots along an edge. viser draws one
+  for each dot of the window all the same, until it finds that slow: then it goes down to 7/8 and 3/4 of what the screen
+  has. A little fewer would not help, since enlarging the picture takes longer than that spares.
 
 viser has no settings for that.
 """
@@ -32,10 +35,12 @@ SCRIPT = r"""<script>
   const drawnBy = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
   if (!/swiftshader|llvmpipe|softpipe|software|basic render/i.test(drawnBy)) return;
   const change = (object, name, other) => (object[name] = other(object[name]));
-  const context = WebGL2RenderingContext.prototype;
+  const context = WebGL2RenderingContext.prototype, dots = 0.7 * Math.min(1, window.devicePixelRatio);
   const cheap = { antialias: false, preserveDrawingBuffer: false, alpha: false };
   change(HTMLCanvasElement.prototype, "getContext", (plain) => function (kind, options) {
-    return plain.call(this, kind, kind.startsWith("webgl") ? { ...options, ...cheap } : options);
+    if (!kind.startsWith("webgl")) return plain.call(this, kind, { ...options, willReadFrequently: true });
+    Object.defineProperty(window, "devicePixelRatio", { get: () => dots, configurable: true });
+    return plain.call(this, kind, { ...options, ...cheap });
   });
   const setTo = context.clearColor;
   change(context, "clearColor", () => function (...color) {
@@ -48,12 +53,24 @@ SCRIPT = r"""<script>
     return plain.call(this, buffers);
   });
   const toScreen = /(vec4 sRGBTransferOETF\([^)]*\)) *{[^}]*}/;
+  const root = "$1 { return vec4(sqrt(value.rgb), value.a); }";
+  const matt = `
+    #ifndef FLAT_SHADED
+      vec3 outward = normalize(vNormal);
+      #ifdef DOUBLE_SIDED
+        if (!gl_FrontFacing) outward = -outward;
+      #endif
+      HemisphereLight sky = hemisphereLights[0];
+      vec3 light = mix(sky.groundColor, sky.skyColor, 0.5 + 0.5 * dot(outward, sky.direction));
+      gl_FragColor = linearToOutputTexel(vec4(RECIPROCAL_PI * light * diffuseColor.rgb, diffuseColor.a));
+      return;
+    #endif
+    $&`;
   change(context, "shaderSource", (plain) => function (shader, text) {
-    const root = "$1 { return vec4(sqrt(value.rgb), value.a); }";
-    return plain.call(this, shader, text.replace("#define TONE_MAPPING", "").replace(toScreen, root));
+    let cheap = text.replace("#define TONE_MAPPING", "").replace(toScreen, root);
+    if (text.includes("hemisphereLights[ 1 ]")) cheap = cheap.replace("float roughnessFactor = roughness;", matt);
+    return plain.call(this, shader, cheap);
   });
-  const dots = 0.7 * window.devicePixelRatio;
-  Object.defineProperty(window, "devicePixelRatio", { get: () => dots, configurable: true });
   const style = document.createElement("style");
   style.textContent = `canvas[width='0'] { display: none } @keyframes leave { to { visibility: hidden } }
     #webgl-software-rendering { animation: leave 0s 6s forwards }`;

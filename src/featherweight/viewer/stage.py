@@ -1,4 +1,4 @@
-"""A robot on viser's stage: meshes that move with its bodies, forces as arrows, the centre of mass."""
+"""A robot on viser's stage: meshes that move with its bodies, its shadow, forces as arrows, the centre of mass."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from featherweight.viewer.layout import Actor
-from featherweight.viewer.scenery import UNITS, add_mesh, enlarged
+from featherweight.viewer.scenery import LAMP, UNITS, add_mesh, enlarged
 from featherweight.viewer.tags import Tags
 from featherweight.visuals import Frames, Mesh, ball, creased, cylinder
+from featherweight.visuals.shadows import Shadows
 
 FORCE, COM = (214, 39, 40), (240, 196, 25)  # colours
 ARROW, DOT = 0.008, 0.025  # radius of an arrow and of the centre of mass, in robots' sizes
+SHADE, SHADE_IN_DARK = 0.26, 0.55  # of the ground's light that a shadow takes, on light and on dark pages
 
 
 class Stage:
@@ -37,6 +39,12 @@ class Stage:
             parts[shape.body, shape.color].append(enlarged(creased(shape.mesh), self._units))
         for k, ((body, color), meshes) in enumerate(parts.items()):
             self.meshes.append((body, add_mesh(scene, f"{name}/bodies/{body}/{k}", Mesh.joined(meshes), color)))
+        self._shadows, self._shadow = Shadows(actor.shapes, actor.surfaces, LAMP, size), None
+        if len(self._shadows.faces):
+            self._shadow = scene.add_mesh_simple(
+                f"{name}/shadow", self._shadow_at(0), self._shadows.faces, color=(0, 0, 0), opacity=SHADE,
+                side="double", cast_shadow=False, receive_shadow=False,
+            )  # fmt: skip
         self._forces: Any = None
         if actor.motion.points.size:
             width = ARROW * UNITS
@@ -73,6 +81,8 @@ class Stage:
         self.frame = frame
         for body, handle in list(self._bodies.items()):
             self._move(body, handle, frame)
+        if self._shadow is not None:
+            self._shadow.vertices = self._shadow_at(frame)
         self._show_com(frame)
         if self._forces is not None:
             arrows = self._arrows(frame)
@@ -92,6 +102,11 @@ class Stage:
         if self._forces is not None:
             self._forces.visible = wanted and bool(len(self._arrows(self.frame)))
 
+    def show_dark(self, dark: bool) -> None:
+        """The shadow for a dark page, or a light one."""
+        if self._shadow is not None:
+            self._shadow.opacity = SHADE_IN_DARK if dark else SHADE
+
     def show_com(self, wanted: bool) -> None:
         """The centre of mass and the point below it, or not."""
         self._com.visible = self._below.visible = wanted
@@ -104,6 +119,11 @@ class Stage:
 
     def _take(self, actor: Actor) -> None:
         self._actor, self._tips, self._below_com = actor, actor.tips(self._size), actor.below()
+
+    def _shadow_at(self, frame: int) -> np.ndarray:
+        """Vertices (n, 3) of the robot's shadow, in viser's units."""
+        motion = self._actor.motion
+        return (self._units * self._shadows.at(motion.rotation[frame], motion.position[frame])).astype(np.float32)
 
     def _arrows(self, frame: int) -> np.ndarray:
         """Tails and tips (n, 2, 3) of the forces that can be seen, in viser's units."""

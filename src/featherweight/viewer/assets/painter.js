@@ -5,7 +5,7 @@ const VERTEX = `#version 300 es
   out vec3 shade;
   void main() {
     vec3 place = pose * vec4(position, 1.0);
-    place -= sun * max(dot(plane, vec4(place, 1.0)), 0.0);
+    place -= sun * dot(plane, vec4(place, 1.0)); // also of a foot that is a little below the ground
     gl_Position = camera * vec4(place, 1.0);
     shade = tint * color * mix(dark, 1.0, 0.5 + 0.5 * dot(normalize(mat3(pose) * normal), lamp));
     if (fade.w > 0.0) shade = mix(shade, sky, smoothstep(0.3, 1.0, distance(place, fade.xyz) / fade.w));
