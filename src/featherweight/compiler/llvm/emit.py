@@ -21,8 +21,9 @@ from featherweight.compiler.plan.steps import Chunk, Elementary, Turn
 from featherweight.compiler.trace.arrays import LANES, ROWS, UNIFORM
 from featherweight.compiler.trace.operations import OPERATIONS
 
-# slots read by a chunk are not written by it, but for those in `Chunk.over`: let loads move past stores
-ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
+# what a chunk reads it does not write, but for slots in `Chunk.over`: such loads wait for no store (decision 42)
+CONSTANT = ", !tbaa !0"
+CONSTANT_METADATA = '!0 = !{!1, !1, i64 0, i64 1}\n!1 = !{!"slot", !2, i64 0}\n!2 = !{!"workspace"}\n'
 LINE = 64  # bytes that memory moves at once
 LOOKUPS = {UNIFORM: memory.lookup_uniform, LANES: memory.lookup}
 LOADS = {UNIFORM: memory.load_uniform, LANES: memory.load_lanes, ROWS: memory.load_rows}
@@ -184,14 +185,17 @@ class _Function:
         self.chunk, self.lanes, self.lookups, self.plan, self.own = chunk, lanes, lookups, plan, own
         self.number, self.leaving = number, leaving
         self.lines: list[str] = []
+        self.names = 0  # LLVM's own, %1 and so on: faster to read than those that it has to keep
+        self.values: list[str] = []  # of the operations
         self.loaded: dict[tuple, str] = {}
+        self.replaced = set(chunk.over.values())
 
     def text(self, name: str, pointers: str = "") -> str:
         stores, over = self.chunk.stores, self.chunk.over
         leaves = self.leaving.leaves
         waiting: list[int] = []  # to be stored where something has still to be read
         for k, (op, *refs) in enumerate(self.chunk.code):
-            self._operation(f"%v{k}", op, refs)
+            self.values.append(self._operation(k, op, refs))
             for row, place in leaves.get(k, ()):
                 self._leave(k, row, place)
             if k in stores and k not in self.leaving.unread:
@@ -219,7 +223,7 @@ class _Function:
         for s, (block, base) in enumerate(found):
             lines += [
                 f"{block}q = getelementptr i64, ptr %places, i64 {s}",
-                f"{block}o = load i64, ptr {block}q, !alias.scope !2",
+                f"{block}o = load i64, ptr {block}q{CONSTANT}",
                 f"{block} = getelementptr i8, ptr {base}, i64 {block}o",
             ]
         return lines
@@ -230,37 +234,39 @@ class _Function:
         shared = self.plan is None
         block = f"%row{row}" if shared else f"%result{result}"
         pointer = self._address(block, place if shared else begin + place)
-        self.lines.append(f"store double {self._as_number(k)}, ptr {pointer}, !noalias !2")
+        self.lines.append(f"store double {self._as_number(k)}, ptr {pointer}")
+
+    def _made(self, instruction: str) -> str:
+        """The name of what an instruction computes."""
+        self.names += 1
+        self.lines.append(f"%{self.names} = {instruction}")
+        return f"%{self.names}"
 
     def _address(self, block: str, place: int) -> str:
-        pointer = f"%p{len(self.lines)}"
-        self.lines.append(f"{pointer} = getelementptr i8, ptr {block}, i64 {self.lanes.bytes * place}")
-        return pointer
+        return self._made(f"getelementptr i8, ptr {block}, i64 {self.lanes.bytes * place}") if place else block
 
     def _value(self, ref: tuple) -> str:
         """The operand of a reference, loaded on first use."""
         kind = ref[0]
         if kind == "local":
-            return f"%v{ref[1]}"
+            return self.values[ref[1]]
         if kind == "literal":
             return self.lanes.literal(struct.unpack("<d", ref[1])[0])
         if ref not in self.loaded:
-            name = self.loaded[ref] = f"%x{len(self.loaded)}"
-            if kind == "table":
-                self._load_constant(name, ref[1])
-            else:
-                self._load_slot(name, *ref[1:])
+            self.loaded[ref] = self._number(ref[1]) if kind == "table" else self._slot(ref)
         return self.loaded[ref]
 
-    def _load_constant(self, name: str, k: int) -> None:
+    def _number(self, k: int) -> str:
         T, w = self.lanes.real, self.lanes.width
-        scalar = name if w == 1 else f"{name}s"
+        scalar = self._made(f"load double, ptr {self._number_address(k)}{CONSTANT}")
+        if w == 1:
+            return scalar
+        first = self._made(f"insertelement {T} poison, double {scalar}, i32 0")
+        return self._made(f"shufflevector {T} {first}, {T} poison, <{w} x i32> zeroinitializer")
+
+    def _number_address(self, k: int) -> str:
         base = "%numbers" if self.plan is None else "%ws"
-        self.lines.append(f"{name}p = getelementptr i8, ptr {base}, i64 {self.number + 8 * k}")
-        self.lines.append(f"{scalar} = load double, ptr {name}p, !alias.scope !2")
-        if w > 1:
-            self.lines.append(f"{name}i = insertelement {T} poison, double {scalar}, i32 0")
-            self.lines.append(f"{name} = shufflevector {T} {name}i, {T} poison, <{w} x i32> zeroinitializer")
+        return self._made(f"getelementptr i8, ptr {base}, i64 {self.number + 8 * k}")
 
     def _slot_address(self, s: int, offset: int) -> str:
         if self.plan is None:
@@ -268,37 +274,38 @@ class _Function:
         source, first = self.chunk.sources[s]
         return self._address("%ws", self.plan.base[source] + first + offset)
 
-    def _load_slot(self, name: str, s: int, offset: int) -> None:
-        pointer = self._slot_address(s, offset)
-        load = f"load {self.lanes.real}, ptr {pointer}, align {self.lanes.bytes}, !alias.scope !2"
-        self.lines.append(f"{name} = {load}")
+    def _slot(self, ref: tuple) -> str:
+        pointer = self._slot_address(*ref[1:])
+        how = "" if ref in self.replaced else CONSTANT
+        return self._made(f"load {self.lanes.real}, ptr {pointer}, align {self.lanes.bytes}{how}")
 
     def _pointer(self, ref: tuple) -> str:
         """The place of a slot, or of a number."""
-        if ref[0] != "table":
-            return self._slot_address(*ref[1:])
-        pointer, base = f"%p{len(self.lines)}", "%numbers" if self.plan is None else "%ws"
-        self.lines.append(f"{pointer} = getelementptr i8, ptr {base}, i64 {self.number + 8 * ref[1]}")
-        return pointer
+        return self._number_address(ref[1]) if ref[0] == "table" else self._slot_address(*ref[1:])
 
     def _truth(self, ref: tuple) -> str:
         """A condition: they cross between chunks as 0 and 1."""
         if ref[0] == "local":
-            return f"%v{ref[1]}"
-        x, name = self._value(ref), f"%t{len(self.lines)}"
-        self.lines.append(f"{name} = fcmp une {self.lanes.real} {x}, {self.lanes.literal(0.0)}")
-        return name
+            return self.values[ref[1]]
+        return self._made(f"fcmp une {self.lanes.real} {self._value(ref)}, {self.lanes.literal(0.0)}")
 
-    def _operation(self, out: str, op: str, refs: list[tuple]) -> None:
+    def _operation(self, k: int, op: str, refs: list[tuple]) -> str:
+        """Write an operation; the name of its result."""
         row = OPERATIONS[op]
-        if row.llvm:
-            if "c" in (takes := row.takes or ""):
-                x = [self._truth(r) if kind == "c" else self._value(r) for kind, r in zip(takes, refs, strict=True)]
-            else:
-                x = [f"%v{ref[1]}" if ref[0] == "local" else self._value(ref) for ref in refs]
-            self.lines.append(self.lanes.template(row.llvm)(*x, out=out))
-        elif op != "after":
-            self.lines += self._memory(out, op, refs)
+        if not row.llvm:
+            out = f"%v{k}"
+            if op != "after":
+                self.lines += self._memory(out, op, refs)
+            return out
+        if "c" in (takes := row.takes or ""):
+            x = [self._truth(r) if kind == "c" else self._value(r) for kind, r in zip(takes, refs, strict=True)]
+        else:
+            x = [self.values[ref[1]] if ref[0] == "local" else self._value(ref) for ref in refs]
+        write, n = self.lanes.numbered(row.llvm, len(x))
+        begin = self.names + 1
+        self.names += n
+        self.lines.append(write(*x, *[f"%{name}" for name in range(begin, begin + n)]))
+        return f"%{self.names}"
 
     def _memory(self, out: str, op: str, refs: list[tuple]) -> list[str]:
         """An operation on memory."""
@@ -322,10 +329,9 @@ class _Function:
     def _as_number(self, k: int) -> str:
         """A value as it is stored: conditions are 0 and 1."""
         if OPERATIONS[self.chunk.code[k][0]].gives != "c":
-            return f"%v{k}"
-        name, (one, zero) = f"%s{len(self.lines)}", (self.lanes.literal(x) for x in (1.0, 0.0))
-        self.lines.append(f"{name} = select {self.lanes.bool} %v{k}, {self.lanes.real} {one}, {self.lanes.real} {zero}")
-        return name
+            return self.values[k]
+        one, zero = (f"{self.lanes.real} {self.lanes.literal(x)}" for x in (1.0, 0.0))
+        return self._made(f"select {self.lanes.bool} {self.values[k]}, {one}, {zero}")
 
     def _store(self, k: int, block: int, place: int) -> None:
         T, out = self.lanes.real, self._as_number(k)
@@ -333,5 +339,4 @@ class _Function:
             pointer = self._address(f"%own{block}", place)
         else:
             pointer = self._address("%ws", self.own[block] + place)
-        apart = "" if k in self.chunk.over else ", !noalias !2"
-        self.lines.append(f"store {T} {out}, ptr {pointer}, align {self.lanes.bytes}{apart}")
+        self.lines.append(f"store {T} {out}, ptr {pointer}, align {self.lanes.bytes}")
