@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from featherweight.compiler.llvm.chunk import CONSTANT_METADATA
 from featherweight.compiler.llvm.driver import emit_driver
-from featherweight.compiler.llvm.emit import CONSTANT_METADATA, LINE, Fetches, emit_steps
+from featherweight.compiler.llvm.emit import LINE, Fetches, emit_steps
 from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.straight import straight_results
 from featherweight.compiler.llvm.support import attributes, groups_in, intrinsics, support_in_module
