@@ -6,26 +6,17 @@ a pack of eight. No fast-math flags: what `fuse` decided is what the machine doe
 
 from __future__ import annotations
 
-import struct
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from featherweight.compiler.llvm import memory
+from featherweight.compiler.llvm.chunk import ChunkFunction
 from featherweight.compiler.llvm.lanes import LaneTypes
-from featherweight.compiler.llvm.products import call_product
-from featherweight.compiler.llvm.straight import Leaving, Straight
+from featherweight.compiler.llvm.places import Place, together
+from featherweight.compiler.llvm.straight import NOTHING, Leaving, Straight
 from featherweight.compiler.llvm.turns import emit_turn, move_tables
 from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Chunk, Elementary, Turn
-from featherweight.compiler.trace.arrays import LANES, ROWS, UNIFORM
-from featherweight.compiler.trace.operations import OPERATIONS
 
-# slots read by a chunk are not written by it, but for those in `Chunk.over`: let loads move past stores
-ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
 LINE = 64  # bytes that memory moves at once
-LOOKUPS = {UNIFORM: memory.lookup_uniform, LANES: memory.lookup}
-LOADS = {UNIFORM: memory.load_uniform, LANES: memory.load_lanes, ROWS: memory.load_rows}
 
 
 def emit_steps(
@@ -37,47 +28,18 @@ def emit_steps(
     Meanwhile memory fetches cache lines of rows that will be written afterwards. Values of results that go `straight`
     to their rows are stored there. For both @step has a pointer to the row of each of these results, or to the first of
     those of a pack."""
-    chunks = {k: step for k, step in enumerate(plan.steps) if isinstance(step, Chunk)}
-    nothing = Leaving([], {}, frozenset())
-    leaving = {k: straight.leaving(chunk) if straight else nothing for k, chunk in chunks.items()}
-    first: dict[tuple, int] = {}  # step of each function
-    like = list(range(len(plan.steps)))
-    for k, chunk in chunks.items():
-        like[k] = first.setdefault((chunk.signature(), leaving[k].pattern), k)
-    uses = Counter(like)
     free: list[str] = []
     bound: list[str] = []  # to the tables that they look things up in
     calls: list[str] = []
     places: list[int] = []
-    number = plan.first_number(lanes.width)  # where the next chunk finds its numbers [bytes]
+    called = _functions(plan, lanes, straight, free, bound, places)
     for k, step in enumerate(plan.steps):
         if isinstance(step, Elementary):
             calls.append(_elementary_call(plan, step, lanes))
-            continue
-        if isinstance(step, Turn):
+        elif isinstance(step, Turn):
             calls += emit_turn(step, lanes)
-            continue
-        own = [plan.base["chunk", k, b] for b in range(len(step.blocks))]
-        own += [plan.base[source] + first for source, first in step.targets]
-        pointers = leaving[k].pointers
-        functions = bound if any(operation[0] == "lookup" for operation in step.code) else free
-        if uses[like[k]] == 1:
-            function = _Function(step, lanes, plan.lookups, plan, own, number, leaving=leaving[k])
-            functions.append(function.text(f"@chunk{k}", pointers))
-            calls.append(f"call void @chunk{k}(ptr %ws{pointers})")
-            number += 8 * len(step.constants)
-            continue
-        if like[k] == k:
-            function = _Function(step, lanes, plan.lookups, leaving=leaving[k])
-            functions.append(function.text(f"@shared{k}", pointers))
-        calls += [
-            f"%numbers{k} = getelementptr i8, ptr %ws, i64 {number}",
-            f"call void @shared{like[k]}(ptr %ws, ptr getelementptr (i64, ptr @places, i64 {len(places)}), "
-            f"ptr %numbers{k}{pointers})",
-        ]
-        places += [lanes.bytes * slot for slot in (*(plan.base[source] + n for source, n in step.sources), *own)]
-        places += leaving[k].places
-        number += 8 * len(step.constants)
+        else:
+            calls.append(called[k])
 
     counters = [
         f"%turns{step.repeat.number} = alloca i64"
@@ -88,6 +50,50 @@ def emit_steps(
     arguments = "" if (rows := fetches or straight) is None else rows.pointers
     run = f"define internal void @step(ptr %ws{arguments}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
     return free, "".join((*_tables(plan, lanes, places), *bound, run))
+
+
+def _functions(
+    plan: Plan, lanes: LaneTypes, straight: Straight | None, free: list[str], bound: list[str], places: list[int]
+) -> dict[int, str]:
+    """Write the functions of the chunks, and the table of places of those that several share; the call of each."""
+    alike: dict[tuple, list[_Call]] = {}
+    number = plan.first_number(lanes.width)  # where the next chunk finds its numbers [bytes]
+    for k, step in enumerate(plan.steps):
+        if isinstance(step, Chunk):
+            call = _Call(k, step, straight.leaving(step) if straight else NOTHING, number)
+            alike.setdefault((step.signature(), call.leaving.pattern), []).append(call)
+            number += 8 * len(step.constants)
+    called: dict[int, str] = {}
+    for calls in alike.values():
+        k, chunk, leaving = calls[0].step, calls[0].chunk, calls[0].leaving
+        found = together([call.places(plan, lanes) for call in calls])
+        name = f"@chunk{k}" if len(calls) == 1 else f"@shared{k}"
+        functions = bound if any(operation[0] == "lookup" for operation in chunk.code) else free
+        functions.append(ChunkFunction(chunk, lanes, plan.lookups, found, leaving).text(name))
+        for call, row in zip(calls, found.table, strict=True):
+            table = f", ptr getelementptr (i64, ptr @places, i64 {len(places)})" if row else ""
+            called[call.step] = f"call void {name}(ptr %ws{table}{leaving.rows})"
+            places += row
+    return called
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A chunk in its place among the steps, what it stores in results, and where its numbers are [bytes]."""
+
+    step: int
+    chunk: Chunk
+    leaving: Leaving
+    number: int
+
+    def places(self, plan: Plan, lanes: LaneTypes) -> list[Place]:
+        """Where it finds what it refers to, in the order in which its function counts them."""
+        base, chunk = plan.base, self.chunk
+        slots = [base[source] + first for source, first in chunk.sources]
+        slots += [base["chunk", self.step, b] for b in range(len(chunk.blocks))]
+        slots += [base[source] + first for source, first in chunk.targets]
+        in_workspace = [("%ws", lanes.bytes * slot) for slot in slots]
+        return [*in_workspace, *self.leaving.places, ("%ws", self.number if chunk.constants else 0)]
 
 
 def _tables(plan: Plan, lanes: LaneTypes, places: list[int]) -> list[str]:
@@ -164,174 +170,3 @@ def _elementary_call(plan: Plan, step: Elementary, lanes: LaneTypes) -> str:
         f"call void @sincos_slots(ptr %ws, ptr @arguments{step.level}, i64 {len(step.arguments)}, "
         f"i64 {argument}, i64 {sin}, i64 {cos})"
     )
-
-
-class _Function:
-    """One chunk as a function: everything at fixed places of the workspace if it is called once (`plan`, its
-    own places and that of its numbers are given), places from a table and a pointer to its numbers if it is shared."""
-
-    def __init__(
-        self,
-        chunk: Chunk,
-        lanes: LaneTypes,
-        lookups: list[bytes],
-        plan: Plan | None = None,
-        own: Sequence[int] = (),
-        number: int = 0,
-        *,
-        leaving: Leaving,
-    ) -> None:
-        self.chunk, self.lanes, self.lookups, self.plan, self.own = chunk, lanes, lookups, plan, own
-        self.number, self.leaving = number, leaving
-        self.lines: list[str] = []
-        self.loaded: dict[tuple, str] = {}
-
-    def text(self, name: str, pointers: str = "") -> str:
-        stores, over = self.chunk.stores, self.chunk.over
-        leaves = self.leaving.leaves
-        waiting: list[int] = []  # to be stored where something has still to be read
-        for k, (op, *refs) in enumerate(self.chunk.code):
-            self._operation(f"%v{k}", op, refs)
-            for row, place in leaves.get(k, ()):
-                self._leave(k, row, place)
-            if k in stores and k not in self.leaving.unread:
-                waiting.append(k)
-            if waiting:
-                for ready in [j for j in waiting if j not in over or over[j] in self.loaded]:
-                    waiting.remove(ready)
-                    self._store(ready, *stores[ready])
-        parameters = "ptr noalias %ws"
-        if self.plan is None:
-            parameters += ", ptr noalias %places, ptr noalias %numbers"
-        parameters += pointers
-        body = "\n  ".join([*self._block_pointers(), *self.lines])
-        return f"define internal void {name}({parameters}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
-
-    def _block_pointers(self) -> list[str]:
-        """Shared code finds its blocks through a table of places."""
-        if self.plan is not None:
-            return []
-        lines = []
-        sources, own = len(self.chunk.sources), len(self.chunk.blocks) + len(self.chunk.targets)
-        found = [*((f"%block{s}", "%ws") for s in range(sources)), *((f"%own{b}", "%ws") for b in range(own))]
-        for g, (result, _) in enumerate(self.leaving.rows):
-            found.append((f"%row{g}", f"%result{result}"))
-        for s, (block, base) in enumerate(found):
-            lines += [
-                f"{block}q = getelementptr i64, ptr %places, i64 {s}",
-                f"{block}o = load i64, ptr {block}q, !alias.scope !2",
-                f"{block} = getelementptr i8, ptr {base}, i64 {block}o",
-            ]
-        return lines
-
-    def _leave(self, k: int, row: int, place: int) -> None:
-        """Store a value where it stands in a result."""
-        result, begin = self.leaving.rows[row]
-        shared = self.plan is None
-        block = f"%row{row}" if shared else f"%result{result}"
-        pointer = self._address(block, place if shared else begin + place)
-        self.lines.append(f"store double {self._as_number(k)}, ptr {pointer}, !noalias !2")
-
-    def _address(self, block: str, place: int) -> str:
-        pointer = f"%p{len(self.lines)}"
-        self.lines.append(f"{pointer} = getelementptr i8, ptr {block}, i64 {self.lanes.bytes * place}")
-        return pointer
-
-    def _value(self, ref: tuple) -> str:
-        """The operand of a reference, loaded on first use."""
-        kind = ref[0]
-        if kind == "local":
-            return f"%v{ref[1]}"
-        if kind == "literal":
-            return self.lanes.literal(struct.unpack("<d", ref[1])[0])
-        if ref not in self.loaded:
-            name = self.loaded[ref] = f"%x{len(self.loaded)}"
-            if kind == "table":
-                self._load_constant(name, ref[1])
-            else:
-                self._load_slot(name, *ref[1:])
-        return self.loaded[ref]
-
-    def _load_constant(self, name: str, k: int) -> None:
-        T, w = self.lanes.real, self.lanes.width
-        scalar = name if w == 1 else f"{name}s"
-        base = "%numbers" if self.plan is None else "%ws"
-        self.lines.append(f"{name}p = getelementptr i8, ptr {base}, i64 {self.number + 8 * k}")
-        self.lines.append(f"{scalar} = load double, ptr {name}p, !alias.scope !2")
-        if w > 1:
-            self.lines.append(f"{name}i = insertelement {T} poison, double {scalar}, i32 0")
-            self.lines.append(f"{name} = shufflevector {T} {name}i, {T} poison, <{w} x i32> zeroinitializer")
-
-    def _slot_address(self, s: int, offset: int) -> str:
-        if self.plan is None:
-            return self._address(f"%block{s}", offset)
-        source, first = self.chunk.sources[s]
-        return self._address("%ws", self.plan.base[source] + first + offset)
-
-    def _load_slot(self, name: str, s: int, offset: int) -> None:
-        pointer = self._slot_address(s, offset)
-        load = f"load {self.lanes.real}, ptr {pointer}, align {self.lanes.bytes}, !alias.scope !2"
-        self.lines.append(f"{name} = {load}")
-
-    def _pointer(self, ref: tuple) -> str:
-        """The place of a slot, or of a number."""
-        if ref[0] != "table":
-            return self._slot_address(*ref[1:])
-        pointer, base = f"%p{len(self.lines)}", "%numbers" if self.plan is None else "%ws"
-        self.lines.append(f"{pointer} = getelementptr i8, ptr {base}, i64 {self.number + 8 * ref[1]}")
-        return pointer
-
-    def _truth(self, ref: tuple) -> str:
-        """A condition: they cross between chunks as 0 and 1."""
-        if ref[0] == "local":
-            return f"%v{ref[1]}"
-        x, name = self._value(ref), f"%t{len(self.lines)}"
-        self.lines.append(f"{name} = fcmp une {self.lanes.real} {x}, {self.lanes.literal(0.0)}")
-        return name
-
-    def _operation(self, out: str, op: str, refs: list[tuple]) -> None:
-        row = OPERATIONS[op]
-        if row.llvm:
-            if "c" in (takes := row.takes or ""):
-                x = [self._truth(r) if kind == "c" else self._value(r) for kind, r in zip(takes, refs, strict=True)]
-            else:
-                x = [f"%v{ref[1]}" if ref[0] == "local" else self._value(ref) for ref in refs]
-            self.lines.append(self.lanes.template(row.llvm)(*x, out=out))
-        elif op != "after":
-            self.lines += self._memory(out, op, refs)
-
-    def _memory(self, out: str, op: str, refs: list[tuple]) -> list[str]:
-        """An operation on memory."""
-        lanes, numbers = self.lanes, [x for kind, x, *_ in refs if kind == "number"]
-        if op == "lookup":
-            table, how = numbers
-            size = len(self.lookups[table]) // 8
-            return LOOKUPS[how](out, self._value(refs[0]), f"@lookup{table}", size, lanes)
-        if op == "linear":
-            y, x, W = map(self._pointer, refs[:3])
-            return [call_product(numbers[0], y, x, W, numbers[1:], lanes)]
-        block = self._slot_address(*refs[0][1:])
-        values = [self._value(ref) for ref in refs[1:] if ref[0] != "number"]
-        if op == "array":
-            return memory.fill(out, values, block, lanes)
-        if op == "store":
-            return memory.store_uniform(out, values[0], values[1], block, numbers[0], lanes)
-        size, how = numbers
-        return LOADS[how](out, values[0], block, size, lanes)
-
-    def _as_number(self, k: int) -> str:
-        """A value as it is stored: conditions are 0 and 1."""
-        if OPERATIONS[self.chunk.code[k][0]].gives != "c":
-            return f"%v{k}"
-        name, (one, zero) = f"%s{len(self.lines)}", (self.lanes.literal(x) for x in (1.0, 0.0))
-        self.lines.append(f"{name} = select {self.lanes.bool} %v{k}, {self.lanes.real} {one}, {self.lanes.real} {zero}")
-        return name
-
-    def _store(self, k: int, block: int, place: int) -> None:
-        T, out = self.lanes.real, self._as_number(k)
-        if self.plan is None:
-            pointer = self._address(f"%own{block}", place)
-        else:
-            pointer = self._address("%ws", self.own[block] + place)
-        apart = "" if k in self.chunk.over else ", !noalias !2"
-        self.lines.append(f"store {T} {out}, ptr {pointer}, align {self.lanes.bytes}{apart}")

@@ -23,6 +23,7 @@ class LaneTypes:
         self.suffix = f"v{width}f64" if vector else "f64"
         self.true = "splat (i1 true)" if vector else "true"
         self._templates: dict[str, Callable[..., str]] = {}
+        self._numbered: dict[str, tuple[Callable[..., str], int]] = {}
 
     def literal(self, value: float) -> str:
         text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
@@ -34,12 +35,24 @@ class LaneTypes:
     def template(self, llvm: str) -> Callable[..., str]:
         """The code of an operation with the types of these lanes, as a function of the arguments and `out`."""
         if llvm not in self._templates:
-            text = re.sub(r"\{real:([^}]*)\}", lambda found: self.literal(float(found[1])), llvm)
-            text = re.sub(r"\{int:([^}]*)\}", lambda found: self.integer(int(found[1])), text)
-            names = {"T": self.real, "I": self.int, "B": self.bool, "s": self.suffix, "true": self.true}
-            text = re.sub(r"\{([A-Za-z]+)\}", lambda found: names.get(found[1], found[0]), text)
-            self._templates[llvm] = text.replace("\n", "\n  ").format
+            self._templates[llvm] = self._typed(llvm).format
         return self._templates[llvm]
+
+    def numbered(self, llvm: str, arguments: int) -> tuple[Callable[..., str], int]:
+        """The same as a function of so many arguments and the names of all that it computes, in their order; and how
+        many these are. The result is the last."""
+        if llvm not in self._numbered:
+            text = self._typed(llvm)
+            names = re.findall(r"^\s*\{out\}(\w*) =", text, re.MULTILINE)
+            text = re.sub(r"\{out\}(\w*)", lambda found: f"{{{arguments + names.index(found[1])}}}", text)
+            self._numbered[llvm] = text.format, len(names)
+        return self._numbered[llvm]
+
+    def _typed(self, llvm: str) -> str:
+        text = re.sub(r"\{real:([^}]*)\}", lambda found: self.literal(float(found[1])), llvm)
+        text = re.sub(r"\{int:([^}]*)\}", lambda found: self.integer(int(found[1])), text)
+        names = {"T": self.real, "I": self.int, "B": self.bool, "s": self.suffix, "true": self.true}
+        return re.sub(r"\{([A-Za-z]+)\}", lambda found: names.get(found[1], found[0]), text).replace("\n", "\n  ")
 
     def declarations(self) -> str:
         """LLVM's own functions that operations call."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from featherweight.compiler.llvm.chunk import CONSTANT_METADATA
 from featherweight.compiler.llvm.driver import emit_driver
-from featherweight.compiler.llvm.emit import ALIAS_METADATA, LINE, Fetches, emit_steps
+from featherweight.compiler.llvm.emit import LINE, Fetches, emit_steps
 from featherweight.compiler.llvm.lanes import LaneTypes
 from featherweight.compiler.llvm.straight import straight_results
 from featherweight.compiler.llvm.support import attributes, groups_in, intrinsics, support_in_module
@@ -81,7 +82,7 @@ def emit_module(
     )
     groups = groups_in((*functions, step))
     support = support_in_module(width, target, groups)
-    common = (intrinsics(width, target), attributes(target, width), ALIAS_METADATA, support)
+    common = (intrinsics(width, target), attributes(target, width), CONSTANT_METADATA, support)
     return Module("".join(common), functions, "".join(rest), groups)
 
 

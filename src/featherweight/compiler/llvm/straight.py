@@ -1,15 +1,14 @@
-"""Results that go straight to their rows: one state's long results are stored where they stand, not copied later.
-
-A row of a result has an address of its own in shared functions: equal limbs write equal parts of different rows.
-"""
+"""Results that go straight to their rows: one state's long results are stored where they stand, not copied later."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 from featherweight.compiler.llvm.one_row import PIECE, covering
+from featherweight.compiler.llvm.places import Place
 from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Chunk
 
@@ -19,27 +18,27 @@ LATE = 64  # entries that no chunk computes: inputs, numbers of the model
 
 @dataclass(frozen=True)
 class Leaving:
-    """What one chunk stores in results: of each value the row, by its number here, and the place in it."""
+    """What one chunk stores in results: numbers of values, of each the result and the place in its row [bytes]."""
 
-    rows: list[tuple[int, int]]  # result, and the first entry that is stored there
-    leaves: dict[int, list[tuple[int, int]]]  # by local number
+    values: list[tuple[int, int, int]]
     unread: frozenset[int]  # local numbers of values that stand in these results and nowhere else
 
     @property
     def pattern(self) -> tuple:
         """What chunks have in common that share a function."""
-        results = tuple(result for result, _ in self.rows)
-        return results, tuple((k, tuple(places)) for k, places in self.leaves.items()), self.unread
+        return tuple([(k, result) for k, result, _ in self.values]), self.unread
 
     @property
-    def pointers(self) -> str:
+    def rows(self) -> str:
         """Arguments of the chunk's function: the row of each result that it stores in."""
-        return "".join(f", ptr %result{j}" for j in sorted({result for result, _ in self.rows}))
+        return "".join(f", ptr %result{j}" for j in sorted({result for _, result, _ in self.values}))
 
     @property
-    def places(self) -> list[int]:
-        """Of each row, where its first entry stands in the result [bytes]."""
-        return [8 * begin for _, begin in self.rows]
+    def places(self) -> list[Place]:
+        return [(f"%result{result}", place) for _, result, place in self.values]
+
+
+NOTHING = Leaving([], frozenset())
 
 
 @dataclass(frozen=True)
@@ -63,20 +62,15 @@ class Straight:
 
     def leaving(self, chunk: Chunk) -> Leaving:
         """What a chunk stores in results."""
-        found: dict[int, list[tuple[int, int, int]]] = {}  # by local number: result, row, entry
-        begins: dict[tuple[int, int], int] = {}
-        for k, entries in chunk.leaves.items():
-            for entry in entries:
-                for j, first in self.first.items():
-                    place, columns = entry - first, self.shapes[j][-1]
-                    if 0 <= place < prod(self.shapes[j]):
-                        row = j, place // columns
-                        found.setdefault(k, []).append((*row, place))
-                        begins[row] = min(place, begins.get(row, place))
-        ordinal = {row: g for g, row in enumerate(begins)}
-        leaves = {k: [(ordinal[j, r], place - begins[j, r]) for j, r, place in own] for k, own in found.items()}
-        unread = frozenset(k for k in chunk.unread if len(leaves.get(k, ())) == len(chunk.leaves[k]))
-        return Leaving([(j, begin) for (j, _), begin in begins.items()], leaves, unread)
+        values = [
+            (k, j, 8 * (entry - first))
+            for k, entries in chunk.leaves.items()
+            for entry in entries
+            for j, first in self.first.items()
+            if 0 <= entry - first < prod(self.shapes[j])
+        ]
+        stored = Counter(k for k, _, _ in values)
+        return Leaving(values, frozenset(k for k in chunk.unread if stored[k] == len(chunk.leaves[k])))
 
 
 def straight_results(plan: Plan, shapes: Sequence[tuple[int, ...]], width: int) -> Straight | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from featherweight.compiler.plan.live import live
+from featherweight.compiler.plan.live import live, live_and_readers
 from featherweight.compiler.plan.program import Program
 from featherweight.compiler.trace.graph import Graph
 from featherweight.compiler.trace.operations import ARITY, LEAVES
@@ -42,8 +42,8 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
     """The program for these outputs (nodes, or numbers), and the outputs in it."""
     op, args, region = graph.op, graph.args, graph.region
     wanted = [o for o in outputs if not isinstance(o, float)]
-    order = live(op, args, wanted)
-    spines = _spines(graph, order, _inner(graph, order, wanted))
+    order, readers = live_and_readers(op, args, wanted)
+    spines = _spines(graph, order, _inner(graph, order, readers))
     program = Program(scope_of=graph.scope_of, parent=graph.parent, lookups=graph.lookups)
     new_op, new_args, new_region = program.op, program.args, program.region
     new = [-1] * len(op)
@@ -74,15 +74,9 @@ def fuse(graph: Graph, outputs: list[int | float]) -> tuple[Program, list[int | 
     return program, results
 
 
-def _inner(graph: Graph, order: list[int], wanted: list[int]) -> bytearray:
+def _inner(graph: Graph, order: list[int], readers: list[int]) -> bytearray:
     """Which nodes are sums that only one other sum of the same scope reads."""
     op, args = graph.op, graph.args
-    readers = [0] * len(op)
-    for i in order:
-        for a in args[i][: ARITY[op[i]]]:
-            readers[a] += 1
-    for i in wanted:
-        readers[i] += 1
     scope_of, region = graph.scope_of, graph.region
     inner = bytearray(len(op))
     for i in order:
