@@ -98,3 +98,20 @@ def test_what_is_pushed_from_rest_stops_at_what_is_near(share: float) -> None:
     q[2], tau[2] = radius + gap, -0.3 / h
     run = fw.rollout(model, q, np.zeros(6), steps=1, dt=h, tau=tau[None], contact=Impulse())
     assert run.v[1, 2] == pytest.approx(-gap / h, abs=1e-8)
+
+
+@pytest.mark.parametrize("slots", [0, 4])
+@pytest.mark.parametrize("gap", [1e-3, 0.02, 0.06])
+def test_boxes_that_come_edge_to_edge_meet_at_both_ends_of_their_edges(gap: float, slots: int) -> None:
+    """One point would let a box turn about it into the other. By 7 cm in a step, each side 10 cm."""
+    h, speed, size = 0.02, 5.0, 0.1
+    builder = fw.Builder("boxes", gravity=(0, 0, 0))
+    for name in ("a", "b"):
+        builder.add_body(name, joint=fw.joints.Free(), inertia=fw.Inertia.box(1.0, (size, size, size)))
+        builder.add_geometry(name, fw.shapes.Box((size, size, size)))
+    model = builder.build()
+    q, v = model.neutral(), np.zeros(12)
+    q[2], q[7:10], v[:2] = 5.0, (size + gap, size + gap, 5.0), speed / 2**0.5
+    run = fw.rollout(model, q, v, steps=1, dt=h, contact=Impulse(pairs=[("a", "b")], slots=slots))
+    assert fw.distance(model, run.q[1], "a", "b").distance == pytest.approx(0.0, abs=1e-9)
+    assert np.abs(run.v[1, [3, 4, 5, 9, 10, 11]]).max() < 1e-9

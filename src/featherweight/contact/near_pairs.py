@@ -207,7 +207,7 @@ class _Group:
         """Contact points of a pair whose balls are near each other, if the shapes are."""
         (a, margin), (b, other) = (self._shape(k, side) for side in (0, 1))
         most = self._reach + (margin + other)
-        _only(may_be_within(a, b, most), lambda: self._keep(k, touches(a, b), most))
+        _only(may_be_within(a, b, most), lambda: self._keep(k, touches(a, b, most), most))
 
     def _keep(self, k: Any, found: Sequence[Touch], most: Any) -> None:
         """Those of its contact points that are no farther than `most` [m]."""
