@@ -151,6 +151,20 @@ def test_two_boxes():
         assert (gap[far] > 0.05).all()
 
 
+def test_contact_points_of_boxes_that_are_apart_are_on_both():
+    """From a point half the gap along the normal is the surface of one, as far back that of the other.
+    Edges that are nearly parallel diverge, but have one normal."""
+    a, b = SHAPES["box"], Box((0.3, 0.5, 0.4))
+    for where, most in ((placements(2, n=4000), 1e-6), (nearly_parallel(2, 4000), 2e-3)):
+        Ra, pa, Rb, pb = nearly_touching(a, b, where)
+        gap, normal, point = touched(a, b, Ra, pa, Rb, pb)
+        i, k = np.nonzero((gap > 1e-3) & (gap < 0.02))
+        assert len(i) > 1000
+        for shape, R, p, side in ((a, Ra, pa, 0.5), (b, Rb, pb, -0.5)):
+            end = point[i, k] + side * gap[i, k, None] * normal[i, k]
+            assert (outside(shape, R[i], p[i], end) < 0.02 * gap[i, k] + most).all()
+
+
 @pytest.mark.parametrize("pair", BY_SUPPORT, ids="-".join)
 def test_by_support_functions(pair):
     a, b = (SHAPES[kind] for kind in pair)

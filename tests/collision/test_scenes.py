@@ -158,15 +158,17 @@ def test_parallel_edges_of_boxes_that_are_apart(apart, shift, Rb):
     assert points == pytest.approx(np.array([[*middle[:2], low], [*middle[:2], high]]), abs=1e-9)
 
 
+@pytest.mark.parametrize("upside_down", [False, True])
 @pytest.mark.parametrize("tilt", [-5e-3, 5e-3])
-def test_nearly_parallel_edges_that_are_apart(tilt):
+def test_nearly_parallel_edges_that_are_apart(tilt, upside_down):
     """Turned in the plane of both edges: each end has its own gap."""
     cube, across, edge = Box((1, 1, 1)), np.array([1.0, -1.0, 0.0]) / 2**0.5, np.array([0.51, 0.51, 0.0])
     turn = about_z(-np.pi / 4)
     c, s = np.cos(tilt), np.sin(tilt)
     turn = turn @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]]) @ turn.T
     assert turn @ across == pytest.approx(across)
-    gaps, _, points = found(cube, cube, (0, 0, 0), edge + turn @ [0.5, 0.5, 0.0], Rb=turn)
+    flip = np.diag([-1.0, 1.0, -1.0]) if upside_down else np.eye(3)
+    gaps, _, points = found(cube, cube, (0, 0, 0), edge + turn @ [0.5, 0.5, 0.0], Rb=turn @ flip)
     assert np.sort(gaps) == pytest.approx(0.01 * 2**0.5 + abs(s) * np.array([-0.5, 0.5]), abs=5e-5)
     assert np.sort(points[:, 2]) == pytest.approx([-0.5, 0.5], abs=5e-3)
 

@@ -75,9 +75,10 @@ def _apart(a: Placed[Box], b: Placed[Box], R: Matrix, t: Vector, otherwise: Touc
     long_a, long_b, center = pick_a(*a.shape.half), pick_b(*b.shape.half), pick_a(*t)
     low, high = maximum(-long_a, center - long_b), minimum(long_a, center + long_b)
     sine = sqrt(maximum(1.0 - cosine * cosine, 0.0))
-    two = (maximum(maximum(absolute(slope_a), absolute(slope_b)), sine) < ALONG) & (high > low)
-    along, place = pick_a(*a.X.E), pick_a(*(a.X.E @ (found.point - a.X.r)))
-    rise = slope_a - where(cosine < 0, -slope_b, slope_b)  # of the gap along the edge
+    two = maximum(maximum(absolute(slope_a), absolute(slope_b)), sine) < ALONG
+    same = where(cosine < 0, -1.0, 1.0)
+    along, rise = (pick_a(*a.X.E) + pick_b(*b.X.E) * same) * 0.5, slope_a - same * slope_b  # of the place, of the gap
+    place = pick_a(*(a.X.E @ (found.point - a.X.r)))
 
     def at(end: Any) -> Touch:
         s = where(two, end - place, 0.0)
