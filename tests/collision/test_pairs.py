@@ -123,6 +123,18 @@ def test_the_gap_grows_along_the_normal(pair):
     assert np.quantile(np.abs(rate - 1), 0.98) < (1e-3 if pair in BY_SUPPORT else 1e-9)
 
 
+@pytest.mark.parametrize("other", ["sphere", "capsule", "box", "cylinder"])
+def test_the_normal_leads_out_of_what_overlaps(other):
+    """A ball that is moved by its depth along the normal just touches, also if its centre was inside."""
+    a, b = SHAPES["sphere"], SHAPES[other]
+    Ra, pa, Rb, pb = placements(3, spread=0.2)
+    gap, normal, _ = touched(a, b, Ra, pa, Rb, pb)
+    inside = gap[:, 0] < (-a.radius if other in ("box", "cylinder") else -1.2 * a.radius)
+    assert 20 < inside.sum() < N - 20
+    moved = touched(a, b, Ra, pa - gap * normal[:, 0], Rb, pb)[0]
+    assert np.abs(moved[gap < 0]).max() < 1e-12
+
+
 def test_a_capsule_and_a_box():
     a, b = SHAPES["capsule"], SHAPES["box"]
     for where, (gap, _, _) in (anywhere(("capsule", "box")), near(("capsule", "box"))):
