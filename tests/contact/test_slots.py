@@ -15,7 +15,7 @@ from featherweight.constraints.solve.system import AllBlocks
 from featherweight.contact import Pair, Plane
 from featherweight.contact.candidates import Ground
 from featherweight.contact.near_pairs import near_pairs
-from featherweight.contact.signorini import BEYOND, reach_from_rest
+from featherweight.contact.signorini import LOOK_AHEAD, reach_from_rest
 from featherweight.contact.slots import nearest
 from featherweight.contact.touching import both_ways, placed, touching_pairs
 from featherweight.forces import Kinematics
@@ -37,7 +37,7 @@ def test_all_contacts_that_can_act_are_found() -> None:
             for j, touch in enumerate(touches(placed(pair.a, at), placed(pair.b, at))):
                 forces = both_ways(at, *pair.bodies, touch.point, touch.normal)
                 closing = max(-sum(at.velocity[i].dot(force) for i, force in forces.items()), 0.0)
-                if touch.gap <= reach_from_rest(at.tree, h) + h * BEYOND * closing:
+                if touch.gap <= reach_from_rest(at.tree, h) + h * LOOK_AHEAD * closing:
                     expected.append((touch.gap, numbers[id(pair)] + j, *touch.normal, *touch.point))
         near = near_pairs(PAIRS, slots, at, h)
         found = [(m.gap, m.number, *m.normal, *m.point) for m in near.contacts if m.number >= 0]
@@ -91,7 +91,7 @@ def test_balls_are_found_as_far_as_they_can_come(base: str) -> None:
             v[-6:] = speed * np.array([1.0, askew, 0.0, -1.0, askew, 0.0])
             for share, is_there in ((0.999, True), (3.0, False)):
                 q[-6:] = 0.0
-                q[-3] = 2 * radius + share * (rest + h * BEYOND * 2 * speed)
+                q[-3] = 2 * radius + share * (rest + h * LOOK_AHEAD * 2 * speed)
                 at = Kinematics(model, model.over_floats, q.tolist(), v.tolist())
                 assert (near_pairs([pair], 1, at, h).contacts[0].number >= 0) == is_there
 

@@ -49,7 +49,7 @@ def touches(a: Placed[Shape], b: Placed[Shape], within: Any = FAR) -> list[Touch
     """
     (number, find), swapped = _entry(a.shape, b.shape)
     if find is box_box:
-        return box_box(a, b, within)  # type: ignore[arg-type]
+        return box_box(a, b, within)
     if not swapped:
         return find(a, b)[:number]
     return [replace(touch, normal=-touch.normal) for touch in find(b, a)[:number]]

@@ -14,7 +14,7 @@ from typing import Any
 from featherweight.constraints import Block, Cone, Constraint, Reaction, Situation
 from featherweight.constraints.solve.islands import islands
 from featherweight.contact.candidates import Ground
-from featherweight.contact.signorini import BEYOND, reach_from_rest, wanted_velocities
+from featherweight.contact.signorini import LOOK_AHEAD, reach_from_rest, wanted_velocities
 from featherweight.contact.slots import Arrangement, Slot, Slots, arranged, nearest
 from featherweight.contact.touching import Touching, TouchingPair, fastest, pair_records, touching
 from featherweight.model import Model, aggregated
@@ -62,7 +62,7 @@ class ShapesTouch(Constraint):
         faster by much than the fastest of what meets in this island of bodies: all of it reaches as far.
         """
         rest = reach_from_rest(at.tree, at.h)
-        own = [rest + at.h * BEYOND * m.closing for m in every]
+        own = [rest + at.h * LOOK_AHEAD * m.closing for m in every]
         blocks = [self._block(m, m.gap <= reach, at) for m, reach in zip(every, own, strict=True)]
         for island in islands(aggregated(at.tree), blocks) if len(blocks) > 1 else ():
             at.tree.mark()
@@ -117,6 +117,6 @@ def _margin(pairs: Sequence[TouchingPair], grounded: Sequence[Touching], at: Sit
     """
     rest, most = reach_from_rest(at.tree, at.h), fastest(pairs, at)
     for m in grounded:
-        meets = m.gap <= rest + at.h * BEYOND * m.closing
+        meets = m.gap <= rest + at.h * LOOK_AHEAD * m.closing
         most = maximum(most, where(meets, m.closing, 0.0))
-    return rest + at.h * BEYOND * most
+    return rest + at.h * LOOK_AHEAD * most
