@@ -20,8 +20,9 @@ from collision.placing import (
     placed,
     rotations,
     touched,
+    transform,
 )
-from featherweight.collision import FAR, Placed, touch_count, touches
+from featherweight.collision import FAR, Placed, may_be_within, touch_count, touches
 from featherweight.compiler import Lanes, plain
 from featherweight.shapes import Box, Capsule, Convex, Cylinder
 from featherweight.spatial import Matrix, Transform, Vector
@@ -143,6 +144,29 @@ def test_a_capsule_and_a_box():
         assert np.mean(is_out) > 0.5
         assert np.abs(gap.min(axis=1) - expected)[is_out].max() < 1e-12
         assert (gap.min(axis=1)[~is_out] <= -a.radius + 1e-6).all()
+
+
+def test_a_capsule_inside_a_box_touches_with_its_deeper_end():
+    a, b = SHAPES["capsule"], Box((2.0, 1.0, 0.6))
+    Ra, pa, Rb, pb = placements(4, spread=0.2)
+    gap, _, _ = touched(a, b, Ra, pa, Rb, pb)
+    ends = [outside(b, Rb, pb, pa + s * a.length / 2 * Ra[:, :, 2]) for s in (1, -1)]
+    inside = np.maximum(*ends) < 0
+    assert inside.sum() > 50
+    assert (gap.min(axis=1) <= np.minimum(*ends) - a.radius + 1e-12)[inside].all()
+
+
+@pytest.mark.parametrize("size", [0.1, 10.0])
+def test_capsules_are_within_a_gap_or_not(size):
+    a, b = Capsule(0.15 * size, 0.7 * size), Capsule(0.1 * size, 0.4 * size)
+    Ra, pa, Rb, pb = placements(5)
+    least = interpreted(a, b, Ra, size * pa, Rb, size * pb)[0].min(axis=1)
+    one, other = Placed(a, transform(Ra, size * pa)), Placed(b, transform(Rb, size * pb))
+    for gap in (0.0, 0.3 * size):
+        within = np.asarray(may_be_within(one, other, gap))
+        sure = np.abs(least - gap) > 1e-6 * size
+        assert 50 < within.sum() < N - 50
+        assert np.array_equal(within[sure], (least < gap)[sure])
 
 
 def test_two_boxes():
