@@ -81,6 +81,18 @@ def test_a_cylinder_that_lies_stands_or_rolls():
     assert np.abs(rolled[2][:, :2] - point[90, :2]).max() < 1e-15
 
 
+def test_points_of_a_standing_cylinder_stay_where_they_are_in_the_body():
+    """However it sways by less than rounding lets it stand: else its contacts would run around the rim."""
+    cylinder, places = Cylinder(0.3, 0.6), []
+    for toward in np.linspace(0, 2 * np.pi, 7):
+        axis, tilt = np.array([np.cos(toward), np.sin(toward), 0.0]), 1e-8
+        x, y, z = np.cross(axis, -np.eye(3)) * tilt + np.eye(3)
+        R = np.array([x, y, z])
+        found = ground_touches(Placed(cylinder, transform(R, np.array([0.0, 0.0, 0.3]))), Plane().height)
+        places.append([R.T @ [*touch.point] for touch in found])
+    assert np.ptp(np.array(places), axis=0).max() < 0.3 * 0.01
+
+
 def test_a_large_hull_lies_on_points_that_hold_it():
     rng = np.random.default_rng(3)
     ring = [[np.cos(x), np.sin(x), z] for z in (-0.2, 0.2) for x in np.linspace(0, 2 * np.pi, 24, endpoint=False)]

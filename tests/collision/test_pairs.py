@@ -20,8 +20,9 @@ from collision.placing import (
     placed,
     rotations,
     touched,
+    transform,
 )
-from featherweight.collision import FAR, Placed, touch_count, touches
+from featherweight.collision import FAR, Placed, may_be_within, touch_count, touches
 from featherweight.compiler import Lanes, plain
 from featherweight.shapes import Box, Capsule, Convex, Cylinder
 from featherweight.spatial import Matrix, Transform, Vector
@@ -123,6 +124,18 @@ def test_the_gap_grows_along_the_normal(pair):
     assert np.quantile(np.abs(rate - 1), 0.98) < (1e-3 if pair in BY_SUPPORT else 1e-9)
 
 
+@pytest.mark.parametrize("other", ["sphere", "capsule", "box", "cylinder"])
+def test_the_normal_leads_out_of_what_overlaps(other):
+    """A ball that is moved by its depth along the normal just touches, also if its centre was inside."""
+    a, b = SHAPES["sphere"], SHAPES[other]
+    Ra, pa, Rb, pb = placements(3, spread=0.2)
+    gap, normal, _ = touched(a, b, Ra, pa, Rb, pb)
+    inside = gap[:, 0] < (-a.radius if other in ("box", "cylinder") else -1.2 * a.radius)
+    assert 20 < inside.sum() < N - 20
+    moved = touched(a, b, Ra, pa - gap * normal[:, 0], Rb, pb)[0]
+    assert np.abs(moved[gap < 0]).max() < 1e-12
+
+
 def test_a_capsule_and_a_box():
     a, b = SHAPES["capsule"], SHAPES["box"]
     for where, (gap, _, _) in (anywhere(("capsule", "box")), near(("capsule", "box"))):
@@ -131,6 +144,29 @@ def test_a_capsule_and_a_box():
         assert np.mean(is_out) > 0.5
         assert np.abs(gap.min(axis=1) - expected)[is_out].max() < 1e-12
         assert (gap.min(axis=1)[~is_out] <= -a.radius + 1e-6).all()
+
+
+def test_a_capsule_inside_a_box_touches_with_its_deeper_end():
+    a, b = SHAPES["capsule"], Box((2.0, 1.0, 0.6))
+    Ra, pa, Rb, pb = placements(4, spread=0.2)
+    gap, _, _ = touched(a, b, Ra, pa, Rb, pb)
+    ends = [outside(b, Rb, pb, pa + s * a.length / 2 * Ra[:, :, 2]) for s in (1, -1)]
+    inside = np.maximum(*ends) < 0
+    assert inside.sum() > 50
+    assert (gap.min(axis=1) <= np.minimum(*ends) - a.radius + 1e-12)[inside].all()
+
+
+@pytest.mark.parametrize("size", [0.1, 10.0])
+def test_capsules_are_within_a_gap_or_not(size):
+    a, b = Capsule(0.15 * size, 0.7 * size), Capsule(0.1 * size, 0.4 * size)
+    Ra, pa, Rb, pb = placements(5)
+    least = interpreted(a, b, Ra, size * pa, Rb, size * pb)[0].min(axis=1)
+    one, other = Placed(a, transform(Ra, size * pa)), Placed(b, transform(Rb, size * pb))
+    for gap in (0.0, 0.3 * size):
+        within = np.asarray(may_be_within(one, other, gap))
+        sure = np.abs(least - gap) > 1e-6 * size
+        assert 50 < within.sum() < N - 50
+        assert np.array_equal(within[sure], (least < gap)[sure])
 
 
 def test_two_boxes():
@@ -149,6 +185,20 @@ def test_two_boxes():
         assert np.mean(np.abs(gap - expected)[near] < 1e-6) > 0.8
         far = expected > 0.2
         assert (gap[far] > 0.05).all()
+
+
+def test_contact_points_of_boxes_that_are_apart_are_on_both():
+    """From a point half the gap along the normal is the surface of one, as far back that of the other.
+    Edges that are nearly parallel diverge, but have one normal."""
+    a, b = SHAPES["box"], Box((0.3, 0.5, 0.4))
+    for where, most in ((placements(2, n=4000), 1e-6), (nearly_parallel(2, 4000), 2e-3)):
+        Ra, pa, Rb, pb = nearly_touching(a, b, where)
+        gap, normal, point = touched(a, b, Ra, pa, Rb, pb)
+        i, k = np.nonzero((gap > 1e-3) & (gap < 0.02))
+        assert len(i) > 1000
+        for shape, R, p, side in ((a, Ra, pa, 0.5), (b, Rb, pb, -0.5)):
+            end = point[i, k] + side * gap[i, k, None] * normal[i, k]
+            assert (outside(shape, R[i], p[i], end) < 0.02 * gap[i, k] + most).all()
 
 
 @pytest.mark.parametrize("pair", BY_SUPPORT, ids="-".join)

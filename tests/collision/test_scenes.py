@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from collision.placing import interpreted
-from featherweight.collision import FAR
+from collision.placing import interpreted, transform
+from featherweight.collision import FAR, Placed, touches
 from featherweight.shapes import Box, Capsule, Convex, Cylinder
 
 STRAIGHT = np.eye(3)
@@ -137,3 +137,47 @@ def test_round_things_side_by_side_touch_along_a_line(other, twist, around):
     assert gaps == pytest.approx([-1e-3] * 2, abs=1e-9)
     points = (points @ turn)[np.argsort(points[:, 2])]
     assert points == pytest.approx(np.array([[0.2995, 0, -0.2], [0.2995, 0, 0.3]]), abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    "Rb",
+    [STRAIGHT, np.diag([1.0, -1.0, -1.0]), about_z(np.pi), LYING],
+    ids=["straight", "upside down", "turned", "lying"],
+)
+@pytest.mark.parametrize("shift", [0.0, 0.25, -0.4])
+@pytest.mark.parametrize("apart", [1e-3, 0.03, 2.0])
+def test_parallel_edges_of_boxes_that_are_apart(apart, shift, Rb):
+    """Diagonally beside each other: both ends of the part in which the edges are beside each other."""
+    a, b, n = Box((0.2, 0.4, 0.6)), Box((0.3, 0.3, 0.5)), np.array([-0.6, -0.8, 0.0])  # n from b to a
+    half_a, half_b = np.array(a.sizes) / 2, np.abs(Rb) @ np.array(b.sizes) / 2
+    gaps, normals, points = found(a, b, (0, 0, 0), [*(half_a + half_b - apart * n)[:2], shift], Rb=Rb)
+    low, high = max(-half_a[2], shift - half_b[2]), min(half_a[2], shift + half_b[2])
+    middle = half_a - apart / 2 * n
+    assert gaps == pytest.approx([apart] * 2, rel=1e-9)
+    assert np.abs(normals - n).max() < 1e-9
+    assert points == pytest.approx(np.array([[*middle[:2], low], [*middle[:2], high]]), abs=1e-9)
+
+
+@pytest.mark.parametrize("upside_down", [False, True])
+@pytest.mark.parametrize("tilt", [-5e-3, 5e-3])
+def test_nearly_parallel_edges_that_are_apart(tilt, upside_down):
+    """Turned in the plane of both edges: each end has its own gap."""
+    cube, across, edge = Box((1, 1, 1)), np.array([1.0, -1.0, 0.0]) / 2**0.5, np.array([0.51, 0.51, 0.0])
+    turn = about_z(-np.pi / 4)
+    c, s = np.cos(tilt), np.sin(tilt)
+    turn = turn @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]]) @ turn.T
+    assert turn @ across == pytest.approx(across)
+    flip = np.diag([-1.0, 1.0, -1.0]) if upside_down else np.eye(3)
+    gaps, _, points = found(cube, cube, (0, 0, 0), edge + turn @ [0.5, 0.5, 0.0], Rb=turn @ flip)
+    assert np.sort(gaps) == pytest.approx(0.01 * 2**0.5 + abs(s) * np.array([-0.5, 0.5]), abs=5e-5)
+    assert np.sort(points[:, 2]) == pytest.approx([-0.5, 0.5], abs=5e-3)
+
+
+def test_boxes_whose_corners_are_nearest_are_looked_at_within_what_is_asked_for():
+    cube = Box((0.2, 0.2, 0.2))
+    one, other = (Placed(cube, transform(STRAIGHT, np.full(3, x))) for x in (0.0, 1.2))
+    gaps = [
+        [touch.gap for touch in touches(one, other, *within) if touch.gap < FAR] for within in ((), (1.01,), (0.99,))
+    ]
+    assert gaps[0] == gaps[1] == pytest.approx([3**0.5])
+    assert gaps[2] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import featherweight as fw
 from featherweight.collision import touches
@@ -11,8 +12,11 @@ from featherweight.constraints.law import LocalProblem
 from featherweight.constraints.solve.coupling import Coupling
 from featherweight.constraints.solve.newton import Iterate, newton_step
 from featherweight.constraints.solve.system import AllBlocks
+from featherweight.contact import Pair, Plane
+from featherweight.contact.candidates import Ground
 from featherweight.contact.near_pairs import near_pairs
-from featherweight.contact.signorini import BEYOND, reach_from_rest
+from featherweight.contact.signorini import LOOK_AHEAD, reach_from_rest
+from featherweight.contact.slots import nearest
 from featherweight.contact.touching import both_ways, placed, touching_pairs
 from featherweight.forces import Kinematics
 
@@ -33,7 +37,7 @@ def test_all_contacts_that_can_act_are_found() -> None:
             for j, touch in enumerate(touches(placed(pair.a, at), placed(pair.b, at))):
                 forces = both_ways(at, *pair.bodies, touch.point, touch.normal)
                 closing = max(-sum(at.velocity[i].dot(force) for i, force in forces.items()), 0.0)
-                if touch.gap <= reach_from_rest(at.tree, h) + h * BEYOND * closing:
+                if touch.gap <= reach_from_rest(at.tree, h) + h * LOOK_AHEAD * closing:
                     expected.append((touch.gap, numbers[id(pair)] + j, *touch.normal, *touch.point))
         near = near_pairs(PAIRS, slots, at, h)
         found = [(m.gap, m.number, *m.normal, *m.point) for m in near.contacts if m.number >= 0]
@@ -43,6 +47,53 @@ def test_all_contacts_that_can_act_are_found() -> None:
         assert near.touching == sum(gap <= 0 for gap in gaps) == sum(contact[0] <= 0 for contact in expected)
         acting += len(expected)
     assert acting > 5
+
+
+def test_the_nearest_contact_points_get_the_slots_and_the_others_are_counted() -> None:
+    """Against each pair by itself, sorted by gap, at rest; joints are bent so far that many shapes touch."""
+    rng, h = np.random.default_rng(5), 2e-3
+    enough = set()
+    for _ in range(6):
+        q = 1.5 * HUMANOID.random(rng)
+        q[3:7] /= np.linalg.norm(q[3:7])
+        at = Kinematics(HUMANOID, HUMANOID.over_floats, q.tolist(), [0.0] * HUMANOID.nv)
+        every = [t.gap for pair in PAIRS for t in touches(placed(pair.a, at), placed(pair.b, at))]
+        gaps = sorted(gap for gap in every if gap <= reach_from_rest(at.tree, h))
+        touching = sum(gap <= 0 for gap in every)
+        for slots in (1, 3, 8):
+            ground = Ground((Plane(),), 0.5, 0.0)
+            found = nearest(PAIRS, slots, ground, at, h)
+            assert [slot.gap for slot in found.slots if slot.number >= 0][: len(gaps)] == gaps[:slots]
+            assert found.missed == max(touching - slots, 0)
+            enough.add(touching <= slots)
+    assert enough == {False, True}
+
+
+@pytest.mark.parametrize("base", ["world", "a fast and spinning base"])
+def test_balls_are_found_as_far_as_they_can_come(base: str) -> None:
+    """Two balls at 0.999 of the gap that the step closes at twice their speed, on arms of a robot or by themselves;
+    at rest, slow and fast, straight on or askew. The ball around a ball is the ball itself: nothing is to spare."""
+    h, radius, rng = 5e-3, 0.02, np.random.default_rng(0)
+    builder = fw.Builder("balls")
+    if base != "world":
+        builder.add_body("base", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    for name in ("a", "b"):
+        parent = "world" if base == "world" else "base"
+        planar = fw.joints.Planar()
+        builder.add_body(name, parent=parent, joint=planar, inertia=fw.Inertia.sphere(1.0, radius))
+        builder.add_geometry(name, fw.shapes.Sphere(radius))
+    model = builder.build()
+    (pair,) = touching_pairs(model, (Pair("a", "b"),), 0)
+    rest = reach_from_rest(model.over_floats, h)
+    for speed in (0.0, 0.01, 3.0):
+        for askew in (0.0, 0.5):
+            v, q = 5.0 * rng.normal(size=model.nv), model.neutral()
+            v[-6:] = speed * np.array([1.0, askew, 0.0, -1.0, askew, 0.0])
+            for share, is_there in ((0.999, True), (3.0, False)):
+                q[-6:] = 0.0
+                q[-3] = 2 * radius + share * (rest + h * LOOK_AHEAD * 2 * speed)
+                at = Kinematics(model, model.over_floats, q.tolist(), v.tolist())
+                assert (near_pairs([pair], 1, at, h).contacts[0].number >= 0) == is_there
 
 
 class Chains:

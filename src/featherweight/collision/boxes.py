@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 from featherweight.collision.geometry import chosen, clamp, largest
 from featherweight.collision.hulls import hull_point
 from featherweight.collision.spread import Candidate, spread
-from featherweight.collision.touch import FAR, Placed, Touch
-from featherweight.scalar import absolute, maximum, minimum, sqrt, when, where
+from featherweight.collision.touch import FAR, Placed, Touch, either, only_if
+from featherweight.scalar import absolute, logical_not, maximum, minimum, sqrt, when, where
 from featherweight.shapes import Box
 from featherweight.spatial import Matrix, Vector
 
 PREFERENCE, LEAST = 0.05, 1e-6  # edges must win by 5 % and 1e-6 m, else the choice flickers
 SHORT = 1e-6  # sine of the least angle between edges whose cross product is an axis
-NEAR = 0.05  # [m], corners that are nearer are looked for when boxes are apart
+OFF = 1.02  # times the gap along an axis: contact points that are farther are not the nearest ones
+ALONG = 0.01  # sine of the angle up to which two edges are parallel
 ON_EDGE = 1e-9  # [m], how far beyond the sides of a face a point may be
 
 
@@ -38,29 +39,52 @@ class Edges(NamedTuple):
     j: Any
 
 
-def box_box(a: Placed[Box], b: Placed[Box]) -> list[Touch]:
-    """Up to four points of two faces, or the point of two edges."""
+def box_box(a: Placed[Box], b: Placed[Box], within: Any) -> list[Touch]:
+    """Up to four points of two faces, the point of two edges, or both ends of the overlap of parallel edges.
+
+    Of boxes that are apart with corners or ends of edges nearest, those within so many metres of each other.
+    """
     R = a.X.E @ b.X.E.T  # R_ij = a_i·b_j
     t = a.X.E @ (b.X.r - a.X.r)
     half_a, half_b = a.shape.half, b.shape.half
     face, edges = _faces(R, t, half_a, half_b), _edges(R, t, half_a, half_b)
     is_edge = edges.gap > face.gap + (PREFERENCE * absolute(face.gap) + LEAST)
-    found = _face_touches(a, b, R, t, face)
     x, y = _crossing(R, t, half_a, half_b, edges)
-    point = a.X.r + a.X.E.transposed_times((x + y) * 0.5)
-    normal = a.X.E.transposed_times(edges.n)
-    first, *others = found
-    first = Touch(
-        where(is_edge, edges.gap, first.gap),
-        chosen(is_edge, normal, first.normal),
-        chosen(is_edge, point, first.point),
-    )
-    # apart with corners or ends of edges nearest: none of the axes is their direction
-    nearest = maximum(face.gap, edges.gap)
-    is_beyond = (x - y).dot(x - y) > 1.0001 * (edges.gap * edges.gap) + ON_EDGE * ON_EDGE
-    is_alone = (nearest > 0) & (nearest < NEAR) & ((is_edge & is_beyond) | (first.gap >= FAR))
-    first = when(is_alone, lambda: hull_point(a, b)[0], first)
-    return [first, *(Touch(where(is_edge, FAR, x.gap), x.normal, x.point) for x in others)]
+    crossing = Touch(edges.gap, a.X.E.transposed_times(edges.n), a.X.r + a.X.E.transposed_times((x + y) * 0.5))
+    found = _face_touches(a, b, R, t, face)
+    deepest, *others = either(is_edge, crossing, found[0]), *(only_if(logical_not(is_edge), x) for x in found[1:])
+
+    # apart with corners or ends of edges nearest: the gap along an axis is less than that of the points it leads to
+    nearest, distance = maximum(face.gap, edges.gap), (x - y).dot(x - y)
+    is_off_edges = distance > 1.0001 * (edges.gap * edges.gap) + ON_EDGE * ON_EDGE
+    is_off = (is_edge & is_off_edges) | (logical_not(is_edge) & (found[0].gap > OFF * nearest + LEAST))
+    is_apart = (nearest > 0) & (nearest <= within) & is_off
+    second = only_if(logical_not(is_edge), deepest)
+    return [*when(is_apart, lambda: _apart(a, b, R, t, second), [deepest, others[0]]), *others[1:]]
+
+
+def _apart(a: Placed[Box], b: Placed[Box], R: Matrix, t: Vector, otherwise: Touch) -> list[Touch]:
+    """The nearest points of boxes that are apart, and `otherwise`; of parallel edges both ends of the part in which
+    they are beside each other: with a point at one end the other one could come nearer."""
+    found = hull_point(a, b)[0]
+    n_a, n_b = a.X.E @ found.normal, b.X.E @ found.normal
+    pick_a, pick_b = (_picking(*largest(*(-absolute(x) for x in n))[:2]) for n in (n_a, n_b))
+
+    # of each box the edge along the axis that is most across the normal
+    slope_a, slope_b, cosine = pick_a(*n_a), pick_b(*n_b), pick_a(*(pick_b(*row) for row in R))
+    long_a, long_b, center = pick_a(*a.shape.half), pick_b(*b.shape.half), pick_a(*t)
+    low, high = maximum(-long_a, center - long_b), minimum(long_a, center + long_b)
+    sine = sqrt(maximum(1.0 - cosine * cosine, 0.0))
+    two = maximum(maximum(absolute(slope_a), absolute(slope_b)), sine) < ALONG
+    same = where(cosine < 0, -1.0, 1.0)
+    along, rise = (pick_a(*a.X.E) + pick_b(*b.X.E) * same) * 0.5, slope_a - same * slope_b  # of the place, of the gap
+    place = pick_a(*(a.X.E @ (found.point - a.X.r)))
+
+    def at(end: Any) -> Touch:
+        s = where(two, end - place, 0.0)
+        return Touch(found.gap + maximum(rise * s, 0.0), found.normal, found.point + along * s)
+
+    return [at(low), either(two, at(high), otherwise)]
 
 
 def _faces(R: Matrix, t: Vector, half_a: Vector, half_b: Vector) -> Axis:

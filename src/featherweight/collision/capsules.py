@@ -6,12 +6,11 @@ a valid contact with its own gap and normal; the choice decides how well two poi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from featherweight.collision.geometry import above_box, across, chosen, clamp, direction, largest
 from featherweight.collision.spheres import ball_above
-from featherweight.collision.touch import FAR, Placed, Touch
+from featherweight.collision.touch import Placed, Touch, only_if
 from featherweight.scalar import absolute, maximum, minimum, sqrt, where
 from featherweight.shapes import Box, Capsule
 from featherweight.spatial import Vector
@@ -51,7 +50,7 @@ def capsule_capsule(a: Placed[Capsule], b: Placed[Capsule]) -> list[Touch]:
         return Touch(gap, normal, b.X.r + w * t + normal * (b.shape.radius + 0.5 * gap))
 
     second = at(high)
-    return [at(where(two, low, s)), replace(second, gap=where(two, second.gap, FAR))]
+    return [at(where(two, low, s)), only_if(two, second)]
 
 
 def _on_segments(a: Placed[Capsule], b: Placed[Capsule]) -> tuple[Any, Any]:
@@ -96,7 +95,7 @@ def capsule_box(a: Placed[Capsule], b: Placed[Box]) -> list[Touch]:
         return ball_above(a.X.r + a.X.E.z * s, a.shape.radius, height, E.transposed_times(normal))
 
     second = at(high)
-    return [at(where(two, low, s)), replace(second, gap=where(two, second.gap, FAR))]
+    return [at(where(two, low, s)), only_if(two, second)]
 
 
 def _breaks(p: Vector, d: Vector, half: Vector, reach: Any) -> list[tuple[Any, Any]]:

@@ -10,11 +10,11 @@ from featherweight.collision.boxes import box_box
 from featherweight.collision.capsules import capsule_box, capsule_capsule, capsules_within
 from featherweight.collision.hulls import hull_hull, hull_point
 from featherweight.collision.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
-from featherweight.collision.touch import Placed, Touch
+from featherweight.collision.touch import FAR, Placed, Touch
 from featherweight.shapes import Shape
 
 # (kind of a, kind of b): how many points there may be, and what finds them
-PAIRS: dict[tuple[str, str], tuple[int, Callable[[Any, Any], list[Touch]]]] = {
+PAIRS: dict[tuple[str, str], tuple[int, Callable[..., list[Touch]]]] = {
     ("sphere", "sphere"): (1, sphere_sphere),
     ("sphere", "capsule"): (1, sphere_capsule),
     ("sphere", "box"): (1, sphere_box),
@@ -42,9 +42,14 @@ def touch_count(a: Shape, b: Shape) -> int:
     return _entry(a, b)[0][0]
 
 
-def touches(a: Placed[Shape], b: Placed[Shape]) -> list[Touch]:
-    """The contact points of two shapes, as many as `touch_count` says, nearest or not."""
+def touches(a: Placed[Shape], b: Placed[Shape], within: Any = FAR) -> list[Touch]:
+    """The contact points of two shapes, as many as `touch_count` says, nearest or not.
+
+    Those with a gap of more than `within` [m] may be missing: to find them takes longer.
+    """
     (number, find), swapped = _entry(a.shape, b.shape)
+    if find is box_box:
+        return box_box(a, b, within)
     if not swapped:
         return find(a, b)[:number]
     return [replace(touch, normal=-touch.normal) for touch in find(b, a)[:number]]

@@ -46,7 +46,7 @@ def wider(face: list[Corner], sides: list[Corner], by: Any) -> list[Corner]:
     return [Corner(c.u + by * s.u, c.v + by * s.v, c.height) for c, s in zip(face, sides, strict=True)]
 
 
-def met(a: list[Corner], b: list[Corner], around_a: list[Corner], around_b: list[Corner]) -> list[Candidate]:
+def edge_crossings(a: list[Corner], b: list[Corner], around_a: list[Corner], around_b: list[Corner]) -> list[Candidate]:
     """Where edges of one face are above or below the other: ends of these parts. The gap is height of a less that of b.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from featherweight.collision.cloud import supporting
-from featherweight.collision.faces import Corner, face, met, plane, wider
+from featherweight.collision.faces import Corner, edge_crossings, face, plane, wider
 from featherweight.collision.geometry import across, chosen
 from featherweight.collision.gjk import Nearest, separation
 from featherweight.collision.spread import spread
@@ -42,7 +42,7 @@ def hull_hull(a: Placed[Shape], b: Placed[Shape]) -> list[Touch]:
     points, sides = zip(*face(b.shape, support_b, R.transposed_times(n)), strict=True)
     above, above_sides = corners([t + R @ p for p in points]), corners([R @ side for side in sides])
     around = wider(below, below_sides, BESIDE), wider(above, above_sides, BESIDE)
-    four = spread(met(below, above, *around), TOGETHER)
+    four = spread(edge_crossings(below, above, *around), TOGETHER)
     height_a, height_b, middle = plane(below), plane(above), 0.5 * (b.shape.rounding - a.shape.rounding)
     nearest = _touch(found, a.shape.rounding, b.shape.rounding)
     # the lowest point of a round rim is none of a face's four

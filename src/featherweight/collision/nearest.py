@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from featherweight.collision.detection import touches
-from featherweight.collision.geometry import chosen
 from featherweight.collision.hulls import hull_point
-from featherweight.collision.touch import FAR, Placed, Touch
-from featherweight.scalar import when, where
+from featherweight.collision.touch import FAR, Placed, either
+from featherweight.scalar import when
 from featherweight.shapes import Shape
 from featherweight.spatial import Vector
 
@@ -24,16 +23,11 @@ class Witnesses(NamedTuple):
 
 def nearest_points(a: Placed[Shape], b: Placed[Shape]) -> Witnesses:
     """Where two shapes are nearest to each other, or overlap deepest."""
-    first, *others = touches(a, b)
+    first, *others = touches(a, b, 0.0)  # of boxes that are apart: below
     for touch in others:
         is_nearer = (touch.gap < first.gap) & (touch.gap < FAR)  # shapes may be farther apart than what is not there
-        first = _either(is_nearer, touch, first)
+        first = either(is_nearer, touch, first)
     if a.shape.kind == b.shape.kind == "box":  # contacts of boxes that are apart are along their axes
         first = when(first.gap > 0, lambda: hull_point(a, b)[0], first)
     half = first.normal * (0.5 * first.gap)
     return Witnesses(first.gap, first.point + half, first.point - half, -first.normal)
-
-
-def _either(condition: Any, x: Touch, y: Touch) -> Touch:
-    point, normal = chosen(condition, x.point, y.point), chosen(condition, x.normal, y.normal)
-    return Touch(where(condition, x.gap, y.gap), normal, point)

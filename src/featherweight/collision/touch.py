@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from featherweight.collision.geometry import chosen
+from featherweight.scalar import where
 from featherweight.shapes import Shape
 from featherweight.spatial import Transform, Vector
 
@@ -34,3 +36,14 @@ class Touch:
     gap: Any
     normal: Vector
     point: Vector
+
+
+def either(condition: Any, x: Touch, y: Touch) -> Touch:
+    """One of two contact points."""
+    normal, point = chosen(condition, x.normal, y.normal), chosen(condition, x.point, y.point)
+    return Touch(where(condition, x.gap, y.gap), normal, point)
+
+
+def only_if(condition: Any, x: Touch) -> Touch:
+    """A contact point that is there only where the condition holds."""
+    return replace(x, gap=where(condition, x.gap, FAR))

@@ -68,6 +68,12 @@ class Stop(Interval):
         """The end that it would pass with this velocity: 1 the lower, -1 the upper."""
         return where(v < self.low - miss, 1.0, where(v > self.high + miss, -1.0, otherwise))
 
+    def velocity_at(self, end: Any) -> Any:
+        """The velocity that takes the joint to an end (1 the lower, -1 the upper); at 0 that of any end there is."""
+        if is_infinite(self.low) or is_infinite(self.high):
+            return self.high if is_infinite(self.low) else self.low
+        return where(end > 0, self.low, self.high)
+
     def room(self, v: Any) -> Any:
         """How far this velocity is from passing an end."""
         return minimum(v - self.low, self.high - v)

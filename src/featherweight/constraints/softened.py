@@ -39,9 +39,12 @@ def softened(
 
 
 def softened_stop(stop: Stop, impulse: Any, v: Any, gain: Any, width: Any) -> Any:
-    """The equation of a joint between two ends, with an impulse along its coordinate: positive at the lower end."""
-    scaled = impulse * gain
-    return scaled - positive(scaled - (v - stop.low), width) + positive(-scaled - (stop.high - v), width)
+    """The equation of a joint between two ends, with an impulse along its coordinate: positive at the lower end. An end
+    that is not there says nothing."""
+    equation = scaled = impulse * gain
+    if not is_infinite(stop.low):
+        equation = equation - positive(scaled - (v - stop.low), width)
+    return equation if is_infinite(stop.high) else equation + positive(-scaled - (stop.high - v), width)
 
 
 def positive(x: Any, width: Any) -> Any:

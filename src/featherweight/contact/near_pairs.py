@@ -4,7 +4,7 @@ Most pairs are far apart, and cost a comparison of bounding balls. Those are tak
 none is near costs one branch. The shapes of what is left are looked at, and contact points within their margin are
 kept, the nearest first.
 
-A contact acts across a gap up to h (REACH + h g + BEYOND u), u the speed at which the two approach each other there
+A contact acts across a gap up to h (REACH + h g + LOOK_AHEAD u), u the speed at which the two approach each other there
 (`shapes_touch`). A shape whose centre moves at v and which turns at ω has no point faster than
 |v| + |ω| reach ≤ √(2 v² + 2 ω² reach²), so that u is at most the sum of these speeds of the two: what is beyond cannot
 act of its own. (Where something faster makes all contacts of an island reach as far, a pair beyond this waits for the
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from featherweight.collision import FAR, Placed, Touch, may_be_within, touches
-from featherweight.contact.signorini import BEYOND, reach_from_rest
+from featherweight.contact.signorini import LOOK_AHEAD, reach_from_rest
 from featherweight.contact.touching import TouchingPair, placed
 from featherweight.forces import Kinematics
 from featherweight.model import Tree
@@ -141,7 +141,7 @@ def _numbers(shape: Shape) -> list[float]:
 
 
 def _bounds(shapes: Sequence[CollisionShape], at: Kinematics, h: Any) -> list[ShapeBound]:
-    """Of each shape where it is, and how far it may come: h BEYOND √(2 v² + 2 ω² reach²)."""
+    """Of each shape where it is, and how far it may come: h LOOK_AHEAD √(2 v² + 2 ω² reach²)."""
     tree = at.tree
     roots = {tree.path(shape.body)[-1] for shape in shapes if shape.body}
     base = roots.pop() if len(roots) == 1 else 0
@@ -150,7 +150,7 @@ def _bounds(shapes: Sequence[CollisionShape], at: Kinematics, h: Any) -> list[Sh
         X, V = placed(shape, at).X, _relative(shape.body, base, at)
         v = V.linear + V.angular.cross(shape.X.r.lift(tree.lift))
         w = V.angular * tree.lift(WIDER * shape.shape.reach)
-        result.append(ShapeBound(X, (h * BEYOND) * sqrt(2.0 * (v.dot(v) + w.dot(w)) + STILL)))
+        result.append(ShapeBound(X, (h * LOOK_AHEAD) * sqrt(2.0 * (v.dot(v) + w.dot(w)) + STILL)))
     return result
 
 
@@ -207,7 +207,7 @@ class _Group:
         """Contact points of a pair whose balls are near each other, if the shapes are."""
         (a, margin), (b, other) = (self._shape(k, side) for side in (0, 1))
         most = self._reach + (margin + other)
-        _only(may_be_within(a, b, most), lambda: self._keep(k, touches(a, b), most))
+        _only(may_be_within(a, b, most), lambda: self._keep(k, touches(a, b, most), most))
 
     def _keep(self, k: Any, found: Sequence[Touch], most: Any) -> None:
         """Those of its contact points that are no farther than `most` [m]."""

@@ -64,6 +64,6 @@ class PointOnSurface(Constraint):
         )  # fmt: skip
 
     def records(self, at: Situation, found: Sequence[Reaction]) -> dict[str, list[Any]]:
-        met, per_h = self._candidates(at), 1.0 / at.h
-        forces = [m.frame.transposed_times(Vector(*own.impulses)) * per_h for m, own in zip(met, found, strict=True)]
-        return contact_records(at, met, forces, [own.slip for own in found])
+        points, per_h = self._candidates(at), 1.0 / at.h
+        forces = [m.frame.transposed_times(Vector(*own.impulses)) * per_h for m, own in zip(points, found, strict=True)]
+        return contact_records(at, points, forces, [own.slip for own in found])

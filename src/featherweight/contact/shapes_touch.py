@@ -14,9 +14,9 @@ from typing import Any
 from featherweight.constraints import Block, Cone, Constraint, Reaction, Situation
 from featherweight.constraints.solve.islands import islands
 from featherweight.contact.candidates import Ground
-from featherweight.contact.signorini import BEYOND, reach_from_rest, wanted_velocities
+from featherweight.contact.signorini import LOOK_AHEAD, reach_from_rest, wanted_velocities
 from featherweight.contact.slots import Arrangement, Slot, Slots, arranged, nearest
-from featherweight.contact.touching import Touching, fastest, pair_records, touching
+from featherweight.contact.touching import Touching, TouchingPair, fastest, pair_records, touching
 from featherweight.model import Model, aggregated
 from featherweight.scalar import maximum, minimum, where
 from featherweight.spatial import Vector
@@ -62,7 +62,7 @@ class ShapesTouch(Constraint):
         faster by much than the fastest of what meets in this island of bodies: all of it reaches as far.
         """
         rest = reach_from_rest(at.tree, at.h)
-        own = [rest + at.h * BEYOND * m.closing for m in every]
+        own = [rest + at.h * LOOK_AHEAD * m.closing for m in every]
         blocks = [self._block(m, m.gap <= reach, at) for m, reach in zip(every, own, strict=True)]
         for island in islands(aggregated(at.tree), blocks) if len(blocks) > 1 else ():
             at.tree.mark()
@@ -77,9 +77,10 @@ class ShapesTouch(Constraint):
         def make() -> tuple[list[Touching], Slots]:
             own = self._arranged(at.model)
             shared = nearest(own.shared, own.slots, self.ground, at, at.h) if own.slots else Slots([], 0.0)
-            # an impulse of this step may send any body towards any other, as fast as the fastest of them
             pairs = [pair for pair in own.direct if not isinstance(pair.b, int)]
-            return touching(own.direct, self.ground, at, at.h * BEYOND * fastest(pairs, at)), shared
+            grounded = touching([pair for pair in own.direct if isinstance(pair.b, int)], self.ground, at, 0.0)
+            between = touching(pairs, self.ground, at, _margin(pairs, grounded, at)) if pairs else []
+            return [*grounded, *between], shared
 
         return at.once(("touching", id(self)), make)
 
@@ -106,3 +107,16 @@ class ShapesTouch(Constraint):
             records["slots"] = [x for slot, force in of_slots for x in (slot.number, *force)]
             records["missed"] = [shared.missed]
         return records
+
+
+def _margin(pairs: Sequence[TouchingPair], grounded: Sequence[Touching], at: Situation) -> Any:
+    """The gap [m] up to which contact points of pairs are looked for: no gap beyond it is closed within the step.
+
+    An impulse of this step may send any body towards any other, as fast as the fastest of what approaches: two shapes
+    of a pair, or one that meets the ground.
+    """
+    rest, most = reach_from_rest(at.tree, at.h), fastest(pairs, at)
+    for m in grounded:
+        meets = m.gap <= rest + at.h * LOOK_AHEAD * m.closing
+        most = maximum(most, where(meets, m.closing, 0.0))
+    return rest + at.h * LOOK_AHEAD * most

@@ -11,7 +11,7 @@ from featherweight.model import Tree
 from featherweight.scalar import maximum, sqrt, where
 
 REACH = 0.1  # [m/s]: a gap that this speed closes within a step is a speculative contact
-BEYOND = 2.0  # times the speed two shapes approach with: contacts that a step could close act
+LOOK_AHEAD = 2.0  # steps: a contact acts across a gap that its speed of approach closes in so many
 
 # (velocities of the rows before the step, and free ones) -> target velocity of each row
 Wanted = Callable[[Sequence[Any], Sequence[Any]], list[Any]]

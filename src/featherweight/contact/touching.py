@@ -127,7 +127,7 @@ class _Found:
 def touching(pairs: Sequence[TouchingPair], ground: Ground, at: Kinematics, margin: Any) -> list[Touching]:
     """The contact points of all pairs, as many of each as its count: those that are not there are far apart.
 
-    Shapes are looked at where the gap between the balls around them may be less than the margin [m].
+    Of shapes, those with a gap of no more than the margin [m]: others may be missing.
     """
     result = []
     tree = at.tree
@@ -164,7 +164,7 @@ def _look(pair: TouchingPair, ground: Ground, at: Kinematics, margin: Any) -> li
     apart = a.X.r - b.X.r
     most = at.tree.lift(SLACK * (pair.a.shape.reach + pair.b.shape.reach)) + margin
     far = _Found(Touch(FAR, Vector(0.0, 0.0, 1.0), Vector(0.0, 0.0, 0.0)), 0.0)
-    look = partial(_detected, pair, at, partial(touches, a, b))
+    look = partial(_detected, pair, at, partial(touches, a, b, margin))
     return when(apart.dot(apart) <= most * most, look, [far] * pair.count)
 
 

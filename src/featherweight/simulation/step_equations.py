@@ -173,13 +173,13 @@ class _Laws:
         if self.width is None:
             return []
         stop: Any = block.law
-        return [softened_stop(stop, impulse, w + where(end > 0, stop.low, stop.high), self.gains[row], self.width[0])]
+        return [softened_stop(stop, impulse, w + stop.velocity_at(end), self.gains[row], self.width[0])]
 
     def held(self, block: Block, push: Push, end: Any) -> Any:
         """The velocity of a joint that an active set holds at an end (1 the lower, -1 the upper), less that there."""
         stop: Any = block.law
         (d,) = push.joints
-        return self.after[d] - where(end > 0, stop.low, stop.high)
+        return self.after[d] - stop.velocity_at(end)
 
     def _start(self) -> Sequence[Any]:
         return self.situation.start.v
