@@ -25,7 +25,7 @@ def scene(seed: int) -> tuple[ConeProblem, np.ndarray, np.ndarray]:
     mu = min(rng.uniform(0.2, 1.0), 0.7 * G[0, 0] / np.linalg.norm(G[0, 1:]))
     nothing = [[], [], []]
     inverse = entries(np.linalg.inv(G))
-    return ConeProblem(nothing, nothing, entries(G), inverse, b.tolist(), (), Cone(mu)), G, b
+    return ConeProblem(nothing, nothing, entries(G), inverse, 0.0, b.tolist(), (), Cone(mu)), G, b
 
 
 def solution(seed: int) -> tuple[ConeProblem, np.ndarray, np.ndarray, np.ndarray]:
@@ -118,3 +118,23 @@ def test_a_change_of_an_impulse_ends_at_the_bounds_of_its_row() -> None:
     row = IntervalProblem([[]], [[]], 1.0, [0.0], 0.0, 0.0, (), Interval(-2.0, 3.0))
     changes = {-1.0: 1.0, -3.0: 1.0, -6.0: 0.5, 1.0: 1.0, 2.0: 1.0, 8.0: 0.25}
     assert {change: row.reach([1.0], [change]) for change in changes} == changes
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_a_point_that_moves_along_one_line_only_is_held(seed: int) -> None:
+    """G = u uᵀ has one direction with a mobility; impulses along it stop the point if friction may be as steep."""
+    rng = np.random.default_rng(seed)
+    u = rng.normal(size=3) * [1.0, 0.5, 0.5] * 10.0 ** rng.uniform(-2, 2)
+    u[0] = abs(u[0])
+    mu = 1.5 * float(np.hypot(*u[1:]) / u[0])
+    rows = [[float(x)] for x in u]
+    contact = Cone(mu).problem((0,), rows, rows, [0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
+    w = np.array(-u)  # the speed along the line is -1 before
+    impulse = contact.solved([0.0, 0.0, 0.0], w.tolist())
+    after = w + u * (u @ impulse)
+    assert impulse[0] > 0
+    assert np.abs(after).max() <= 1e-5 * np.abs(w).max()
+    after = after + np.array(
+        contact.velocity([x - y for x, y in zip(contact.solved(impulse, after), impulse, strict=True)])
+    )
+    assert np.abs(after).max() <= 1e-10 * np.abs(w).max()

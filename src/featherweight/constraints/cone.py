@@ -33,13 +33,8 @@ class Cone(Law):
         nn, n1, n2, o11, o12, o22 = (dot(T[r], Y[c]) for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
         # a point may not be free to move in all directions: a trace of compliance keeps the inverse finite
         soft = COMPLIANCE * (nn + o11 + o22) + LEAST
-        nn, o11, o22 = nn + soft, o11 + soft, o22 + soft
-        # adjugate over determinant
-        a, b, c = o11 * o22 - o12 * o12, n2 * o12 - n1 * o22, n1 * o12 - n2 * o11
-        d, f, g = nn * o22 - n2 * n2, n1 * n2 - nn * o12, nn * o11 - n1 * n1
-        scale = 1.0 / (nn * a + n1 * b + n2 * c)
-        inverse = [x * scale for x in (a, b, c, d, f, g)]
-        return ConeProblem(T, Y, [nn, n1, n2, o11, o12, o22], inverse, e, dofs, self)
+        inverse = inverted(nn + soft, n1, n2, o11 + soft, o12, o22 + soft)
+        return ConeProblem(T, Y, [nn + soft, n1, n2, o11 + soft, o12, o22 + soft], inverse, soft, e, dofs, self)
 
     def equations(
         self, own: Sequence[Any], w: Sequence[Any], before: Sequence[Any], mobility: Callable[[int], Any]
@@ -58,12 +53,14 @@ class Cone(Law):
 
 @dataclass(frozen=True)
 class ConeProblem(LocalProblem):
-    """A touching point: G = T Yᵀ and its inverse, by entries nn, n1, n2, 11, 12, 22."""
+    """A touching point: G = T Yᵀ with `soft` of compliance on its diagonal, and the inverse of that, by entries nn, n1,
+    n2, 11, 12, 22."""
 
     T: Rows
     Y: Rows
     G: list[Any]
     inverse: list[Any]
+    soft: Any
     e: list[Any]
     dofs: tuple[int, ...] = structural()
     law: Cone = structural()
@@ -80,7 +77,8 @@ class ConeProblem(LocalProblem):
     def velocity(self, change: Sequence[Any]) -> list[Any]:
         nn, n1, n2, o11, o12, o22 = self.G
         n, x, y = change
-        return [nn * n + n1 * x + n2 * y, n1 * n + o11 * x + o12 * y, n2 * n + o12 * x + o22 * y]
+        w = nn * n + n1 * x + n2 * y, n1 * n + o11 * x + o12 * y, n2 * n + o12 * x + o22 * y
+        return [v - self.soft * own for v, own in zip(w, change, strict=True)]
 
     def slip(self, w: Sequence[Any]) -> Any:
         return sqrt(w[1] * w[1] + w[2] * w[2])
@@ -181,3 +179,19 @@ class ConeProblem(LocalProblem):
         n = maximum(own[0], 0.0)
         part = minimum(self.law.friction * n / sqrt(maximum(own[1] * own[1] + own[2] * own[2], TINY)), 1.0)
         return [n, part * own[1], part * own[2]]
+
+
+def inverted(nn: Any, n1: Any, n2: Any, o11: Any, o12: Any, o22: Any) -> list[Any]:
+    """The inverse of a symmetric, positive definite 3×3 matrix by its factors L D Lᵀ, by entries like its own.
+
+    Cofactors over the determinant would be rounding alone where a point moves along one line: compliance is 1e-20 of
+    the determinant there, but 1e-10 of each pivot.
+    """
+    d_n = 1.0 / nn
+    p, q = n1 * d_n, n2 * d_n
+    d_1, k = 1.0 / (o11 - p * n1), o12 - p * n2
+    r = k * d_1
+    d_2 = 1.0 / (o22 - q * n2 - r * k)
+    t = r * p - q  # the last row of L⁻¹ is (t, -r, 1)
+    pd, td, rd = p * d_1, t * d_2, r * d_2
+    return [d_n + p * pd + t * td, -pd - r * td, td, d_1 + r * rd, -rd, d_2]
