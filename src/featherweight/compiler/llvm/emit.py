@@ -6,6 +6,7 @@ a pack of eight. No fast-math flags: what `fuse` decided is what the machine doe
 
 from __future__ import annotations
 
+import re
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from featherweight.compiler.trace.operations import OPERATIONS
 
 # slots read by a chunk are not written by it, but for those in `Chunk.over`: let loads move past stores
 ALIAS_METADATA = "!0 = !{!0}\n!1 = !{!1, !0}\n!2 = !{!1}\n"
+TINY = 4  # operations that stand in @step themselves
 LINE = 64  # bytes that memory moves at once
 LOOKUPS = {UNIFORM: memory.lookup_uniform, LANES: memory.lookup}
 LOADS = {UNIFORM: memory.load_uniform, LANES: memory.load_lanes, ROWS: memory.load_rows}
@@ -35,8 +37,7 @@ def emit_steps(
     workspace.
 
     Meanwhile memory fetches cache lines of rows that will be written afterwards. Values of results that go `straight`
-    to their rows are stored there. For both @step has a pointer to the row of each of these results, or to the first of
-    those of a pack."""
+    to their rows are stored there. For both @step has a pointer to the row of each, or the first of those of a pack."""
     chunks = {k: step for k, step in enumerate(plan.steps) if isinstance(step, Chunk)}
     nothing = Leaving([], {}, frozenset())
     leaving = {k: straight.leaving(chunk) if straight else nothing for k, chunk in chunks.items()}
@@ -61,10 +62,11 @@ def emit_steps(
         own += [plan.base[source] + first for source, first in step.targets]
         pointers = leaving[k].pointers
         functions = bound if any(operation[0] == "lookup" for operation in step.code) else free
-        if uses[like[k]] == 1:
+        small = len(step.code) <= TINY and not pointers and functions is free
+        if small or uses[like[k]] == 1:
             function = _Function(step, lanes, plan.lookups, plan, own, number, leaving=leaving[k])
-            functions.append(function.text(f"@chunk{k}", pointers))
-            calls.append(f"call void @chunk{k}(ptr %ws{pointers})")
+            calls += function.inlined(f".{k}") if small else [f"call void @chunk{k}(ptr %ws{pointers})"]
+            functions += [] if small else [function.text(f"@chunk{k}", pointers)]
             number += 8 * len(step.constants)
             continue
         if like[k] == k:
@@ -185,6 +187,12 @@ class _Function:
         self.number, self.leaving = number, leaving
         self.lines: list[str] = []
         self.loaded: dict[tuple, str] = {}
+
+    def inlined(self, mark: str) -> list[str]:
+        """The same to stand among others, its values with a mark. Each may read what one before it has stored."""
+        self.text("")
+        text = re.sub(r"%(?!ws\b)\w+", lambda name: name[0] + mark, "\n".join(self.lines))
+        return re.sub(r", !(alias\.scope|noalias) !2", "", text).split("\n")
 
     def text(self, name: str, pointers: str = "") -> str:
         stores, over = self.chunk.stores, self.chunk.over
