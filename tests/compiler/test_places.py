@@ -58,7 +58,7 @@ def test_loads_of_what_a_function_replaces_are_not_constant() -> None:
 
         def turn(carry):
             a, b = carry
-            return [a * 0.5 + b, b - a * lift(0.3)]
+            return [(a * 0.5 + b) * (b + 1.0) + a / b, b - a * lift(0.3) * (a + b)]  # more than stands in @step
 
         mark()
         return [fw.scalar.repeat(turn, list(x), until=lambda carry: carry[0] > 100.0, at_most=9)], 0

@@ -6,7 +6,9 @@ import pytest
 import sympy
 
 from featherweight.compiler import Argument, Kernel, interpret
-from featherweight.compiler.plan.steps import Turn
+from featherweight.compiler.llvm.emit import TINY
+from featherweight.compiler.native.target import host
+from featherweight.compiler.plan.steps import Chunk, Turn
 from featherweight.scalar import cos, lookup, only_where, repeat, sin, sqrt, when, where
 
 
@@ -291,3 +293,21 @@ def test_symbols_are_refused():
 def test_a_table_is_a_row_of_numbers(table):
     with pytest.raises(ValueError, match="table: expected numbers, shape"):
         lookup(table, 1.0)
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_few_operations_stand_where_the_program_branches(width):
+    """A function of its own would cost more than they do, and the branch would wait for what it stores."""
+
+    def function(x):
+        for _ in range(3):
+            x = when(x > 1.0, lambda x=x: [sqrt(x) + 1.0 / x], [x])[0]
+        return [x]
+
+    own = kernel(function, 1, 1)
+    sizes = [len(step.code) for step in own.plan.steps if isinstance(step, Chunk)]
+    text = own.module(width, host()).text
+    calls = text.count("call void @chunk") + text.count("call void @shared")
+    assert calls == sum(size > TINY for size in sizes) < len(sizes)
+    x = np.array([[0.5], [1.5], [5.0], [100.0], [2.0]])
+    assert np.array_equal(own(x)[0], [own(row)[0] for row in x])

@@ -62,8 +62,13 @@ class ShapesTouch(Constraint):
         faster by much than the fastest of what meets in this island of bodies: all of it reaches as far.
         """
         rest = reach_from_rest(at.tree, at.h)
-        own = [rest + at.h * LOOK_AHEAD * m.closing for m in every]
-        blocks = [self._block(m, m.gap <= reach, at) for m, reach in zip(every, own, strict=True)]
+        own: list[Any] = []
+        blocks: list[Block] = []
+        for k, m in enumerate(every):
+            if k == 0 or m.bodies != every[k - 1].bodies:
+                at.tree.mark()
+            own.append(rest + at.h * LOOK_AHEAD * m.closing)
+            blocks.append(self._block(m, m.gap <= own[k], at))
         for island in islands(aggregated(at.tree), blocks) if len(blocks) > 1 else ():
             at.tree.mark()
             farthest: Any = 0.0

@@ -85,11 +85,11 @@ class SemiImplicit(Integrator):
         # v_m, and with the acceleration there v⁺: both in the axes of now
         change = {} if self.gyroscopic == "explicit" else algorithms.change_to_midpoint(tree, q, v, h)
         if self.gyroscopic == "two_stage":
-            a = acceleration(solved, q, changed(v, change), forces, f_ext)
+            a = acceleration(solved, q, changed(tree, v, change), forces, f_ext)
             change = {d: (0.5 * h) * a[d] for d in tree.coordinates()}
-        middle, back = changed(v, change), {d: -x for d, x in change.items()}
+        middle, back = changed(tree, v, change), {d: -x for d, x in change.items()}
         return MotionEquation(
-            solved, q, middle, forces, f_ext, 1.0 / h, lambda a: changed(predicted(tree, middle, a, h), back)
+            solved, q, middle, forces, f_ext, 1.0 / h, lambda a: changed(tree, predicted(tree, middle, a, h), back)
         )
 
     def finish(
@@ -112,9 +112,13 @@ def acceleration(
     return solve(tree, q, v, forces, f_ext)[0]
 
 
-def changed(v: Sequence[Any], change: Mapping[int, Any]) -> list[Any]:
-    """v + change."""
-    return [x + change[d] if d in change else x for d, x in enumerate(v)]
+def changed(tree: Tree, v: Sequence[Any], change: Mapping[int, Any]) -> list[Any]:
+    """v + change, joint by joint: bodies that know nothing of each other do not wait for each other."""
+    after = list(v)
+    for d in tree.coordinates():
+        if d in change:
+            after[d] = v[d] + change[d]
+    return after
 
 
 def advanced(

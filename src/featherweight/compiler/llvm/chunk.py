@@ -6,6 +6,7 @@ a pack of eight. No fast-math flags: what `fuse` decided is what the machine doe
 
 from __future__ import annotations
 
+import re
 import struct
 
 from featherweight.compiler.llvm import memory
@@ -39,6 +40,18 @@ class ChunkFunction:
         self.replaced = set(chunk.over.values())
 
     def text(self, name: str) -> str:
+        """The function under a name."""
+        self._write()
+        body = "\n  ".join([*self._pointers(), *self.lines])
+        return f"define internal void {name}({self.parameters}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
+
+    def inlined(self, mark: str) -> list[str]:
+        """What it does, to stand among others: its values get a mark, and loads wait for what others have stored."""
+        self._write()
+        text = re.sub(r"%(?!ws\b)\w+", lambda name: f"%{mark}{name[0][1:]}", "\n".join(self.lines))
+        return text.replace(CONSTANT, "").split("\n")
+
+    def _write(self) -> None:
         stores, over, leaving = self.chunk.stores, self.chunk.over, self.leaving
         left: dict[int, list[int]] = {}
         for n, (k, _, _) in enumerate(leaving.values):
@@ -54,8 +67,6 @@ class ChunkFunction:
                 for ready in [j for j in waiting if j not in over or over[j] in self.loaded]:
                     waiting.remove(ready)
                     self._store(ready, *stores[ready])
-        body = "\n  ".join([*self._pointers(), *self.lines])
-        return f"define internal void {name}({self.parameters}) noinline #0 {{\n  {body}\n  ret void\n}}\n"
 
     @property
     def parameters(self) -> str:

@@ -15,7 +15,9 @@ from featherweight.compiler.llvm.straight import NOTHING, Leaving, Straight
 from featherweight.compiler.llvm.turns import emit_turn, move_tables
 from featherweight.compiler.plan.place import Plan
 from featherweight.compiler.plan.steps import Chunk, Elementary, Turn
+from featherweight.compiler.trace.operations import OPERATIONS
 
+TINY = 4  # operations that stand in @step themselves
 LINE = 64  # bytes that memory moves at once
 
 
@@ -39,7 +41,7 @@ def emit_steps(
         elif isinstance(step, Turn):
             calls += emit_turn(step, lanes)
         else:
-            calls.append(called[k])
+            calls += called[k]
 
     counters = [
         f"%turns{step.repeat.number} = alloca i64"
@@ -54,16 +56,22 @@ def emit_steps(
 
 def _functions(
     plan: Plan, lanes: LaneTypes, straight: Straight | None, free: list[str], bound: list[str], places: list[int]
-) -> dict[int, str]:
-    """Write the functions of the chunks, and the table of places of those that several share; the call of each."""
+) -> dict[int, list[str]]:
+    """Write the functions of the chunks, and the table of places of those that several share; the call of each, or what
+    is done there if that is next to nothing."""
     alike: dict[tuple, list[_Call]] = {}
+    called: dict[int, list[str]] = {}
     number = plan.first_number(lanes.width)  # where the next chunk finds its numbers [bytes]
     for k, step in enumerate(plan.steps):
         if isinstance(step, Chunk):
             call = _Call(k, step, straight.leaving(step) if straight else NOTHING, number)
-            alike.setdefault((step.signature(), call.leaving.pattern), []).append(call)
+            if call.is_tiny:
+                own = together([call.places(plan, lanes)])
+                function = ChunkFunction(step, lanes, plan.lookups, own, call.leaving)
+                called[k] = function.inlined(f".{k}.")
+            else:
+                alike.setdefault((step.signature(), call.leaving.pattern), []).append(call)
             number += 8 * len(step.constants)
-    called: dict[int, str] = {}
     for calls in alike.values():
         k, chunk, leaving = calls[0].step, calls[0].chunk, calls[0].leaving
         found = together([call.places(plan, lanes) for call in calls])
@@ -72,7 +80,7 @@ def _functions(
         functions.append(ChunkFunction(chunk, lanes, plan.lookups, found, leaving).text(name))
         for call, row in zip(calls, found.table, strict=True):
             table = f", ptr getelementptr (i64, ptr @places, i64 {len(places)})" if row else ""
-            called[call.step] = f"call void {name}(ptr %ws{table}{leaving.rows})"
+            called[call.step] = [f"call void {name}(ptr %ws{table}{leaving.rows})"]
             places += row
     return called
 
@@ -85,6 +93,12 @@ class _Call:
     chunk: Chunk
     leaving: Leaving
     number: int
+
+    @property
+    def is_tiny(self) -> bool:
+        """Would a call take longer than what it does?"""
+        code = self.chunk.code
+        return len(code) <= TINY and not self.leaving.rows and all(OPERATIONS[op].llvm for op, *_ in code)
 
     def places(self, plan: Plan, lanes: LaneTypes) -> list[Place]:
         """Where it finds what it refers to, in the order in which its function counts them."""

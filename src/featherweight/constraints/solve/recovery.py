@@ -44,6 +44,8 @@ def recovering(
     for block in blocks:
         some = some | (False if block.recovers is None else block.acts & (block.recovers > 0))
     rows = [k for k, block in enumerate(blocks) if block.law.one_sided]
+    tree = coupling.tree
+    own = sorted({d for _, _, joint in tree.outward() for d in joint.dofs})  # what else is in the world stays
 
     def again(k: int, s: dict[int, Any], impulse: Any, worst: Any) -> tuple[list[Any], Any, Any]:
         """s by its degrees of freedom, the impulse and the largest squared change after block k was solved again."""
@@ -58,7 +60,7 @@ def recovering(
     def sweep(now: Recovering) -> Recovering:
         s, impulses, worst = dict(zip(coupling.dofs, now.pushes, strict=True)), list(now.impulses), 0.0
         for n, k in enumerate(rows):
-            coupling.tree.mark()
+            tree.mark()
             acts, dofs = blocks[k].acts, coupling.problems[k].dofs
             solved, same = partial(again, k, dict(s), impulses[n], worst), ([s[d] for d in dofs], impulses[n], worst)
             pushed, impulses[n], worst = solved() if acts is True else when(acts, solved, same)
@@ -68,8 +70,11 @@ def recovering(
     def found() -> list[Any]:
         start = Recovering([0.0] * len(coupling.dofs), [0.0] * len(rows), 1.0)
         last = repeat(sweep, start, until=lambda now: now.change <= ENOUGH, at_most=SWEEPS)
-        coupling.tree.mark()
-        return response(dict(zip(coupling.dofs, last.pushes, strict=True)))
+        tree.mark()
+        moved = response(dict(zip(coupling.dofs, last.pushes, strict=True)))
+        return [moved[d] for d in own]
 
-    coupling.tree.mark()
-    return when(some, found, [0.0] * coupling.tree.nv)
+    velocity: list[Any] = [0.0] * tree.nv
+    for d, x in zip(own, when(some, found, [0.0] * len(own)), strict=True):
+        velocity[d] = x
+    return velocity

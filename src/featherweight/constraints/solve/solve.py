@@ -52,27 +52,31 @@ def solve(
         nothing = [Reaction([0.0]) for _ in blocks]
         return Solved(held.v, nothing, held.ends, held.ends, disturbed=searched, converged=held.wrong == 0)
     rest = iter(memory)
-    warm = [block.recalled([next(rest) for _ in range(block.law.size)]) for block in blocks]
+    kept = [[next(rest) for _ in range(block.law.size)] for block in blocks]
     tree = aggregated(motion.tree)
-    parts = [_part(options, at, motion, island, tree, blocks, warm, going) for island in islands(tree, blocks)]
+    parts = [_part(options, at, motion, island, tree, blocks, kept, going) for island in islands(tree, blocks)]
     return _joined(motion.v, blocks, parts, options)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What was found for one island, and where it was solved at all."""
+    """What was found for one island, where it was solved at all, and what each of its blocks remembers."""
 
     island: Island
     found: Solution
     solved: Any
+    memory: list[list[Any]]
 
 
 def _part(
     options: SolverOptions, at: Situation, motion: FreeMotion, island: Island, tree: Tree, blocks: Sequence[Block],
-    warm: Sequence[list[Any]], going: Any,
+    kept: Sequence[list[Any]], going: Any,
 ) -> _Part:  # fmt: skip
-    """Impulses of an island, and the velocities they leave of its degrees of freedom."""
-    free, own, start = motion.v, [blocks[k] for k in island.blocks], [warm[k] for k in island.blocks]
+    """Impulses of an island, and the velocities they leave of its degrees of freedom. `kept`: what each block
+    remembers."""
+    tree.mark()  # nothing of another island stands in a region of this one: then each is worked through by itself
+    free, own = motion.v, [blocks[k] for k in island.blocks]
+    start = [blocks[k].recalled(kept[k]) for k in island.blocks]
     some: Any = False
     for block in own:
         some = some | block.is_needed(free)
@@ -89,7 +93,8 @@ def _part(
     nothing = Solution([free[d] for d in island.dofs], [[0.0] * len(x) for x in start], [0.0] * contacts, still)
     found = when(some, impulses, nothing)
     tree.mark()
-    return _Part(island, found, some)
+    each = zip(own, found.impulses, strict=True)
+    return _Part(island, found, some, [block.remembered(impulses) for block, impulses in each])
 
 
 def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part], options: SolverOptions) -> Solved:
@@ -99,19 +104,20 @@ def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part]
     solved: Any = False
     error: Any = 0.0
     turns: Any = 0.0
+    kept: list[list[Any]] = [[] for _ in blocks]
     for part in parts:
         slips = iter(part.found.slips)
         for d, x in zip(part.island.dofs, part.found.v, strict=True):
             v[d] = x
         for d, x in zip(part.island.dofs, part.found.recovery, strict=False):
             recovery[d] = x
-        for k, impulses in zip(part.island.blocks, part.found.impulses, strict=True):
+        for k, impulses, own in zip(part.island.blocks, part.found.impulses, part.memory, strict=True):
             reactions[k] = Reaction(impulses, next(slips) if blocks[k].law.is_contact else 0.0)
+            kept[k] = own
         solved = solved | part.solved
         error, turns = (_larger(x, y) for x, y in ((error, part.found.error), (turns, part.found.turns)))
     found = [x for reaction in reactions for x in reaction.impulses]
-    each = zip(blocks, reactions, strict=True)
-    memory = [x for block, reaction in each for x in block.remembered(reaction.impulses)]
+    memory = [x for own in kept for x in own]
     converged = True if options.keep_best else error <= options.tolerance * options.tolerance
     moves = recovery if any(part.found.recovery for part in parts) else None
     return Solved(v, reactions, found, memory, moves, solved, converged, turns, sqrt(error))
