@@ -13,12 +13,12 @@ import gc
 import os
 import shutil
 import tempfile
+from collections.abc import Generator
 
 import pytest
 
 # Files that take ten seconds and more, the longest first: with `--no-loadscope-reorder` workers take files in the order
 # of this list, and none begins a long one when all others are done. A file that is not here is run all the same, later.
-# The first one collects garbage again and again, which takes the longer the more a process has.
 LONG = (
     "tests/compiler/test_entry.py",
     "tests/docs/test_readme.py",
@@ -69,6 +69,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers share the folder of the p
     os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(1 << 30))
     os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(1 << 25))  # the most that is allowed
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+gc.set_threshold(50_000, 20, 1000)  # until all is collected: modules that are imported are no garbage
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -77,6 +78,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
+    gc.set_threshold(50_000, 20, 20)
+    set_aside()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """What the tests of a file leave behind is set aside when the last of them is done."""
+    result = yield
+    if nextitem is not None and nextitem.path != item.path:
+        set_aside()
+    return result
+
+
+def set_aside() -> None:
+    """No later collection looks at what there is now: modules, items, models of the files that are done. Tests that
+    collect garbage themselves would wait half a second each time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
