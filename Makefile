@@ -36,13 +36,13 @@ types-of-users: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-smoke: $(VENV)/.dev  ## a short test with every Python that is found; an environment of its own for each, in .smoke/
+smoke: $(VENV)/.base  ## a short test with every Python that is found; an environment of its own for each, in .smoke/
 	$(BIN)/python tests/smoke/interpreters.py
 
 aarch64: $(VENV)/.dev  ## smoke test, core tests and the same bits on a 64-bit ARM, emulated by qemu; all of it in .aarch64/
 	$(BIN)/python tests/aarch64/emulated.py
 
-wheel: $(VENV)/.dev  ## the built wheel in a fresh environment: install, import, first simulation, first picture
+wheel: $(VENV)/.base  ## the built wheel in a fresh environment: install, import, first simulation, first picture
 	$(BIN)/python tests/smoke/wheel.py
 
 TORCH ?= torch==2.13.0

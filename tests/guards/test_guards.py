@@ -268,6 +268,13 @@ def test_test_files_have_names_of_their_own():
     assert "__init__.py" not in names
 
 
+def test_files_of_tests_that_begin_first_are_there():
+    body = ast.parse((ROOT / "tests/conftest.py").read_text(encoding="utf-8")).body
+    (long,) = (ast.literal_eval(n.value) for n in body if isinstance(n, ast.Assign) and n.targets[0].id == "LONG")
+    assert not [name for name in long if not (ROOT / name).is_file()]
+    assert len(long) == len(set(long))
+
+
 def test_files_of_tests_are_collected_whichever_are_given_first():
     """Files import from other folders of tests; pytest reads the conftest of what it is given before all others. One
     that put a folder with a contact.py on the path took `contact` away from the folder of that name."""

@@ -215,7 +215,7 @@ def test_values_at_no_turn_and_at_half_a_turn_are_exact() -> None:
     assert log_so3(Quaternion(1e-300, 0.0, -2e-300, 1.0)) == (2e-300, 0, -4e-300)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(quaternions, st.sampled_from([1, 0, 1e-9]))
 def test_a_quaternion_and_its_negative_have_the_same_logarithm(q: Any, last: float) -> None:
     """Also at half a turn, and whatever their length."""
@@ -254,7 +254,7 @@ def test_exp_of_a_twist_is_the_matrix_exponential(angle: float) -> None:
         assert distance(p, [T[k, 3] for k in range(3)]) <= 1e-15 * max(1.0, angle) * size(v.linear)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(vectors, vectors, st.floats(0, PI - 1e-6))
 def test_round_trip_of_any_motion(w: Vector, u: Vector, angle: float) -> None:
     length = math.hypot(*w)
