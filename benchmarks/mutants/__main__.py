@@ -29,10 +29,10 @@ ROOT = HERE.parents[1]
 KEPT = HERE / ".kept"
 FOLDERS = (
     "algorithms", "joints", "spatial", "contact", "constraints", "forces", "integrators", "simulation", "control",
-    "dynamics",
+    "dynamics", "collision",
 )  # fmt: skip
 TESTS = (
-    "closed_form", "spatial", "joints", "model", "laws", "dynamics", "contact", "extending", "simulation",
+    "closed_form", "spatial", "joints", "model", "laws", "dynamics", "collision", "contact", "extending", "simulation",
     "variational", "control", "robots", "peers",
 )  # fmt: skip
 
