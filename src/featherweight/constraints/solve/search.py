@@ -10,10 +10,10 @@ ones move impulses as far as it takes, but lose their way where many stops act. 
 next round goes on from where the small weights came.
 
 **Recovery.** Points between two surfaces, or stops of joints and the ground, may want velocities that no motion has.
-After some trials what recovers from depth is left out, so that v* ≤ 0, which can be fulfilled. A point on the seam of
-two boxes, inside of both by rounding, has no room at all then, and the impulses of its two contacts grow without end:
-in every second trial it gets a little, and more each time, but never more than a millimetre a second. Other problems
-are harder with room.
+After some trials what recovers from depth is left out, so that v* ≤ 0, which can be fulfilled, and splitting begins
+anew. A point on the seam of two boxes, inside of both by rounding, has no room at all then, and the impulses of its two
+contacts grow without end: in every second trial it gets a little, and more each time, but never more than a millimetre
+a second. Other problems are harder with room.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Ite
     blocks, square = AllBlocks(coupling), tolerance * tolerance
     enough = CLOSER * CLOSER * square
     nothing = blocks.nothing()
+    still = Split(nothing, nothing)
 
     def trial(now: Trial) -> Trial:
         first = now.number == 0
@@ -78,8 +79,10 @@ def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Ite
 
         # what the next trial begins with
         number = where(found, now.number, now.number + 1.0)
-        settled = _either(splits & (now.place < SMALL), own, now.settled)
-        place = where(splits, where(now.place == len(WEIGHTS) - 1.0, 0.0, now.place + 1.0), now.place)
+        anew = (number == TRIALS) & logical_not(found)  # impulses that tried what is not possible are of no use
+        settled = _either(anew, still, _either(splits & (now.place < SMALL), own, now.settled))
+        ends_round = anew | (now.place == len(WEIGHTS) - 1.0)
+        place = where(splits, where(ends_round, 0.0, now.place + 1.0), now.place)
         wider = where(now.widest > 0, minimum(WIDER * now.widest, MOST_ROOM), ROOM)
         room = where(found, now.room, where((number > TRIALS) & (now.room == 0), wider, 0.0))
         return Trial(
@@ -87,7 +90,7 @@ def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Ite
             where(found, CLOSER * CLOSER * now.enough, enough), best, number, place, room, maximum(now.widest, room),
         )  # fmt: skip
 
-    still, none = Split(nothing, nothing), Iterate(nothing, FAR, 0.0)
+    none = Iterate(nothing, FAR, 0.0)
     start = Trial(begin, still, still, 0.0, enough, none, 0.0, 0.0, 0.0, 0.0)
     ends = lambda c: (c.best.error <= square) | (c.start.turns >= begin.turns + float(most))  # noqa: E731
     end = repeat(trial, start, until=ends, at_most=-(-most // int(STEPS)))
