@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from featherweight.constraints.solve.coupling import Coupling
+from featherweight.constraints.solve.coupling import Coupling, Impulses
 from featherweight.constraints.solve.newton import FAR, Iterate, newton_step
 from featherweight.constraints.solve.splitting import TURNS, Split, split
 from featherweight.constraints.solve.system import AllBlocks
@@ -66,8 +66,8 @@ def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Ite
         first = now.number == 0
         eased = blocks.eased(now.number >= TRIALS, now.room)
         splits = logical_not(first | (now.again > 0))
-        own = when(splits, partial(split, eased, now.split, _weight(now.place)), now.split)
-        start = _chosen(splits, own.impulses, now.start.impulses)
+        same = now.start.impulses, now.split, now.settled, now.place
+        start, own, settled, place = when(splits, partial(_splitting, eased, now, still), same)
         turns = now.start.turns + where(splits, float(TURNS), 0.0)
 
         end = turns + where(first, STEPS, LONGER)
@@ -77,16 +77,11 @@ def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Ite
         found, ended = last.error <= now.enough, eased.inside(last.impulses)
         best = _better(Iterate(ended, eased.error(ended), last.turns), now.best)
 
-        # what the next trial begins with
         number = where(found, now.number, now.number + 1.0)
-        anew = (number == TRIALS) & logical_not(found)  # impulses that tried what is not possible are of no use
-        settled = _either(anew, still, _either(splits & (now.place < SMALL), own, now.settled))
-        ends_round = anew | (now.place == len(WEIGHTS) - 1.0)
-        place = where(splits, where(ends_round, 0.0, now.place + 1.0), now.place)
         wider = where(now.widest > 0, minimum(WIDER * now.widest, MOST_ROOM), ROOM)
         room = where(found, now.room, where((number > TRIALS) & (now.room == 0), wider, 0.0))
         return Trial(
-            replace(last, error=FAR, stays=0.0), _either(place == 0, settled, own), settled, where(found, 1.0, 0.0),
+            replace(last, error=FAR, stays=0.0), own, settled, where(found, 1.0, 0.0),
             where(found, CLOSER * CLOSER * now.enough, enough), best, number, place, room, maximum(now.widest, room),
         )  # fmt: skip
 
@@ -95,6 +90,16 @@ def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Ite
     ends = lambda c: (c.best.error <= square) | (c.start.turns >= begin.turns + float(most))  # noqa: E731
     end = repeat(trial, start, until=ends, at_most=-(-most // int(STEPS)))
     return replace(end.best, turns=end.start.turns)
+
+
+def _splitting(blocks: AllBlocks, now: Trial, still: Split) -> tuple[Impulses, Split, Split, Any]:
+    """The impulses of some turns; what the next ones go on from, where small weights came, and the next place."""
+    anew = now.number == TRIALS  # impulses that tried what is not possible are of no use
+    place = where(anew, 0.0, now.place)
+    own = split(blocks, _either(anew, still, now.split), _weight(place))
+    settled = _either(place < SMALL, own, now.settled)
+    after = where(place == len(WEIGHTS) - 1.0, 0.0, place + 1.0)
+    return own.impulses, _either(after == 0, settled, own), settled, after
 
 
 def _weight(place: Any) -> Any:
@@ -112,7 +117,7 @@ def _better(one: Iterate, other: Iterate) -> Iterate:
     return Iterate(impulses, where(is_one, one.error, other.error), one.turns)
 
 
-def _chosen(is_one: Any, one: list[list[Any]], other: list[list[Any]]) -> list[list[Any]]:
+def _chosen(is_one: Any, one: Impulses, other: Impulses) -> Impulses:
     return [[where(is_one, x, y) for x, y in zip(*own, strict=True)] for own in zip(one, other, strict=True)]
 
 
