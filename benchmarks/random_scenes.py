@@ -31,7 +31,10 @@ from featherweight.contact import Impulse  # noqa: E402
 
 Counts = dict[str, Any]  # what one chunk found: numbers that are added up, and `worst …` of which the largest counts
 STEPS = (1e-4, 1e-3, 5e-3, 2e-2)  # [s]
-LIMITS = {"dynamics": 1e-10, "pulls": 0.0, "approach": 1e-6, "complementarity": 1e-6, "cone": 1e-11, "work": 1e-12}
+LIMITS = {
+    "dynamics": 1e-10, "pulls": 0.0, "approach": 1e-6, "complementarity": 1e-6, "cone": 1e-11, "coulomb": 1e-4,
+    "work": 1e-12,
+}  # fmt: skip
 
 
 def stacks(chunk: int, lanes: int = 100, steps: int = 1000) -> Counts:

@@ -180,6 +180,42 @@ def coin() -> str:
     return f"height after 3 s {run.q[-1, 2]:.4f} m, flat 0.0025; {ended(run)}"
 
 
+def cube_of_points() -> str:
+    """Points on the faces of a cube instead of a shape: far more than it takes to hold it."""
+    found, rng = [], np.random.default_rng(0)
+    for side in (2, 3, 4):
+        grid = np.linspace(-0.1, 0.1, side)
+        builder = fw.Builder("cube").add_body(
+            "cube", joint=fw.joints.Free(), inertia=fw.Inertia.box(1.0, (0.2, 0.2, 0.2))
+        )
+        places = [(x, y, z) for x in grid for y in grid for z in grid if max(abs(x), abs(y), abs(z)) > 0.0999]
+        for k, place in enumerate(places):
+            builder.add_contact_point(f"p{k}", parent="cube", position=place)
+        model = builder.build()
+        q = np.array([model.random(rng) for _ in range(128)])
+        q[:, :2], q[:, 2], v = 0.0, rng.uniform(0.3, 1.0, 128), 2 * rng.normal(size=(128, 6))
+        run = simulated(model, q, Impulse(friction=0.8), v)
+        found.append(f"{len(places)} points: {ended(run)}, {1e3 * np.nanmax(run.penetration):.3f} mm deep at most")
+    return "; ".join(found)
+
+
+# rods: spin without contact
+def rod_in_flight() -> str:
+    """A rod of 1 m × 1 cm that spins about its own axis and a little across: how far its energy leaves the first."""
+    builder = fw.Builder("rod", gravity=(0, 0, 0))
+    model = builder.add_body("rod", joint=fw.joints.Free(), inertia=fw.Inertia.box(1.0, (1.0, 0.01, 0.01))).build()
+    found = []
+    for spin in ((300, 5, 5), (1000, 5, 5), (3000, 5, 5), (10, 20, 20), (0, 60, 60)):
+        for gyroscopic in ("midpoint", "explicit"):
+            integrator = fw.integrators.SemiImplicit(gyroscopic=gyroscopic)
+            run = fw.rollout(model, model.neutral(), [0, 0, 0, *spin], steps=5000, dt=1e-3, integrator=integrator)
+            good = np.isfinite(run.v).all(axis=1)
+            energy = fw.kinetic_energy(model, run.q[good], run.v[good])
+            end = "" if run.status == 0 else f", ends at step {run.failed_step}"
+            found.append(f"{spin} /s, {gyroscopic}: E/E₀ - 1 up to {np.abs(energy / energy[0] - 1).max():.0e}{end}")
+    return "; ".join(found)
+
+
 # stack: cubes and mass ratios
 def cubes() -> str:
     found = []
@@ -216,6 +252,8 @@ SCENES: dict[str, Callable[[], str]] = {
     "rods of 1 m × 1 mm thrown": partial(thrown, (1.0, 1e-3, 1e-3), (0.0, 0.8, 5.0), (1e-3,)),
     "needles of 1 m × 0.1 mm thrown": partial(thrown, (1.0, 1e-4, 1e-4), (0.0, 0.8, 5.0), (1e-3,)),
     "boxes thrown in longer steps": partial(thrown, (0.2, 0.3, 0.1), (0.8,), (5e-3, 1e-2, 2e-2, 5e-2)),
+    "a cube of points thrown": cube_of_points,
     "a coin spun on its edge": coin,
+    "a rod spins in flight": rod_in_flight,
     "cubes on each other": cubes,
 }

@@ -18,7 +18,7 @@ from typing import Any
 from featherweight.constraints.law import SOFT, added
 from featherweight.constraints.solve.coupling import Impulses
 from featherweight.constraints.solve.system import AllBlocks
-from featherweight.scalar import maximum, minimum, repeat, sqrt, where
+from featherweight.scalar import logical_not, maximum, minimum, repeat, sqrt, where
 
 BEYOND = 1.001  # past the edge of a cone, so that another law holds there
 SOFTER, LEAST, MOST = 0.1, 1e-10, 1e-4  # regularisation of later trials: times the error over the largest one; bounds
@@ -28,11 +28,13 @@ FAR = 1e300  # an error that is not known yet
 
 @dataclass(frozen=True)
 class Iterate:
-    """Impulses, the square of their worst error, and the number of turns so far."""
+    """Impulses, the square of their worst error, and the number of turns so far; whether the last step changed nothing
+    (1 or 0), since it would only have led away."""
 
     impulses: Impulses
     error: Any
     turns: Any
+    stays: Any = 0.0
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,9 @@ class Attempt:
     number: Any
 
 
-def newton_step(blocks: AllBlocks, now: Iterate, first: Any) -> Iterate:
-    """One step; `first`: of the first trial."""
+def newton_step(blocks: AllBlocks, now: Iterate, first: Any, near: Any = 0.0) -> Iterate:
+    """One step; `first`: of the first trial. Impulses with a squared error of `near` or less stay as they are, unless
+    the step is for the better."""
     s = blocks.pushes(now.impulses)
     soft = where(first, SOFT, minimum(maximum(SOFTER * sqrt(now.error / blocks.largest), LEAST), MOST))
 
@@ -71,5 +74,7 @@ def newton_step(blocks: AllBlocks, now: Iterate, first: Any) -> Iterate:
         return Attempt(share, error, last.number + 1.0)
 
     last = repeat(attempt, Attempt(1.0, FAR, 0.0), until=lambda c: c.error < before, at_most=2)
-    new = [added(own, dl, last.share) for own, (dl, _) in zip(now.impulses, changes, strict=True)]
-    return Iterate(new, last.error, now.turns + 1.0)
+    stays = (before <= near) & logical_not(last.error < before)
+    share = where(stays, 0.0, last.share)
+    new = [added(own, dl, share) for own, (dl, _) in zip(now.impulses, changes, strict=True)]
+    return Iterate(new, where(stays, before, last.error), now.turns + 1.0, where(stays, 1.0, 0.0))
