@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-WIDTH, BAR, GAP, LEFT, RIGHT = 760, 18, 30, 330, 60
+WIDTH, BAR, GAP, LEFT, RIGHT = 790, 18, 30, 360, 60
 COLORS = {"Pinocchio": "#3b6fb6", "MuJoCo": "#c26d3a"}
 
 
@@ -16,7 +16,7 @@ def rows_of(result: dict[str, Any]) -> list[tuple[str, str, float]]:
     return [
         *((f"forward dynamics, {robot}, one call", "Pinocchio", r["single_ratio"]) for robot, r in forward.items()),
         *(
-            (f"forward dynamics, {robot}, batch, per core", "Pinocchio", r["batch_ratio"])
+            (f"forward dynamics, {robot}, batch, a core", "Pinocchio", r["batch_ratio"])
             for robot, r in forward.items()
         ),
         ("step on four feet, one robot", "MuJoCo", feet["single_ratio"]),
