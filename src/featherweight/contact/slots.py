@@ -110,7 +110,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Slots:
-    """The nearest contact points, and how many of those that touch found no slot."""
+    """The nearest contact points, and how many of those that touch, or will within the step, found no slot."""
 
     slots: list[Slot]
     missed: Any

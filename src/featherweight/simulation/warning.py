@@ -50,7 +50,7 @@ def warn_if_missed(missed: np.ndarray | None) -> None:
     if most:
         warnings.warn(
             f"contact: up to {most} contacts between shapes found no slot in a step, and did not act: the farthest of "
-            "those that touched; Impulse(slots=…) gives more, and Trajectory.missed says when",
+            "those that touched or would have; Impulse(slots=…) gives more, and Trajectory.missed says when",
             stacklevel=5,
         )
 
