@@ -375,3 +375,16 @@ def test_pictures_are_drawn_of_what_is_there(whole):
     import matplotlib.pyplot as plt
 
     plt.close("all")
+
+
+def test_pictures_are_written_where_a_path_says(whole, tmp_path):
+    import matplotlib.pyplot as plt
+
+    figure = whole.plot_map("fore.mass", ("control_parameters", 0), "still", bins=3, path=tmp_path / "map.png")
+    assert len(figure.axes) == 2  # the map and its colours
+    whole.plot_quantiles("speed", path=str(tmp_path / "speed.svg"))
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "speed.svg").read_text()
+    with pytest.raises(ValueError, match=r"path: expected a name that ends in .*, got '.*speed\.csv'"):
+        whole.plot_quantiles("speed", path=tmp_path / "speed.csv")
+    plt.close("all")

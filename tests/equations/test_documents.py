@@ -200,3 +200,12 @@ def test_a_simulation_that_fails_is_told_in_the_page() -> None:
     link = fw.Inertia.point(1.0, (0.0, 0.0, -1.0))
     model = fw.Builder("stiff").add_body("bob", joint=fw.joints.Revolute("y"), inertia=link, stiffness=1e9).build()
     assert "failed at step" in _simulation(equations.lagrange(model), {})
+
+
+def test_print_shows_the_matrices_a_line_each() -> None:
+    m = sympy.symbols("m", positive=True)
+    rail = fw.Builder("mass", gravity=(0, 0, 0)).add_body(
+        "mass", joint=fw.joints.Prismatic("x"), inertia=fw.Inertia.point(m)
+    )
+    found = equations.lagrange(rail.build())
+    assert str(found) == "mass by Lagrange, M a + b + g = tau:\nM = [[m]]\nb = [0]\ng = [0]\ntau = [tau1]"

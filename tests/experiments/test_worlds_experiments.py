@@ -6,6 +6,7 @@ import numpy as np
 
 from featherweight.experiments.dominoes import dominoes
 from featherweight.experiments.gripper import gripper
+from featherweight.experiments.stairs import SHORT, stairs
 from featherweight.experiments.two_robots import two_robots
 
 
@@ -25,3 +26,8 @@ def test_two_robots_push_and_newton_holds() -> None:
     result = two_robots(2.0)
     assert [claim.holds for claim in result.claims] == [True, True, True, True]
     assert np.abs(result.pushes["left"]).max() > 10.0
+
+
+def test_a_person_who_falls_down_short_stairs_comes_to_rest() -> None:
+    """What `experiment stairs --short` shows: all of its claims hold."""
+    assert [claim.holds for claim in stairs(*SHORT).claims] == [True, True, True, True]

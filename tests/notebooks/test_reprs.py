@@ -139,6 +139,7 @@ def test_a_long_run_is_thinned(swing: fw.Trajectory) -> None:
     slow = replace(second, t=1000 * second.t)  # 3001 states, of which 300 are shown
     assert len(slow.player().page) < len(swing.player().page) + 120_000
     assert "height:200px" in slow.player(height=200)._repr_html_()
+    assert repr(slow.player(height=200)) == "Player(height=200)"  # a notebook keeps this text beside the page
 
 
 def test_equations_show_themselves_as_latex() -> None:

@@ -462,6 +462,56 @@ def test_controllers_see_contact_and_are_asked_now_and_then() -> None:
     assert same(seldom.outputs["load"][::4], felt[:, :, 2])
 
 
+def with_outputs(count: int) -> fw.Stepper:
+    """Hoppers whose controller tells of two things."""
+
+    def control(t: Any, q: Any, v: Any, x: Any, p: Any) -> Any:
+        return -p[0] * v, x, {"height": q[2], "rates": v[3:6]}
+
+    own = fw.compiled(control, parameters=[0.1], outputs={"height": (), "rates": (3,)})
+    return fw.Stepper(MODEL, count=count, dt=DT, control=own, contact=IMPULSES)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_outputs_of_the_last_step_are_views(count: int) -> None:
+    sim = with_outputs(count)
+    assert set(sim.outputs) == {"height", "rates"}
+    sim.q[:, 2], sim.v[:, 4] = 0.3 + 0.1 * np.arange(count), 1.0
+    seen, single = sim.outputs["height"], sim.view("rates")
+    for _ in range(3):
+        before, rates = sim.q[:, 2].copy(), sim.v[:, 3:6].copy()
+        sim.step()
+        assert same(seen, before)
+        assert same(sim.outputs["rates"], rates)
+        assert same(single, rates.astype(np.float32))
+    sim.reset()
+    assert not seen.any()
+    assert not single.any()
+    with pytest.raises(ValueError, match="p, height, rates, got 'reward'"):
+        sim.view("reward")
+    with pytest.raises(ValueError, match="read-only"):
+        seen[0] = 1.0
+    assert not small().outputs
+
+
+@pytest.mark.parametrize("every", [1, 5])
+@pytest.mark.parametrize("record", ["first", "last", "mean"])
+def test_after_a_rollout_views_show_what_was_kept_last(every: int, record: str) -> None:
+    sim, other = with_outputs(3), with_outputs(3)
+    for one in (sim, other):
+        one.q[:, 2], one.v[:, 2] = 0.2, -1.0
+    height = sim.view("height")
+    made = sim.rollout(20, record_every=every, record=record)
+    assert made.contact_force.any()
+    for name in ("tau", "contact_force", "contact_slip", "penetration"):
+        assert same(getattr(sim, name), getattr(made, name)[:, -1]), name
+    assert same(height, made.outputs["height"][:, -1].astype(np.float32))
+    other.step(20)
+    if every == 1 or record == "last":
+        assert same(sim.contact_force, other.contact_force)
+        assert same(sim.outputs["rates"], other.outputs["rates"])
+
+
 def test_a_trajectory_with_outputs_can_be_saved(tmp_path: Any) -> None:
     def control(t: Any, q: Any, v: Any, x: Any, p: Any) -> Any:
         return p[0] * v, x + q, {"speed": v[0]}

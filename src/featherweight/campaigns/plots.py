@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from featherweight.endings import check_ending
 from featherweight.extras import needed
 
 if TYPE_CHECKING:
@@ -29,7 +31,15 @@ def values_of(sweep: Sweep, what: Any, argument: str) -> tuple[np.ndarray, str]:
 
 
 def plot_map(
-    sweep: Sweep, x: Any, y: Any, outcome: Any, *, bins: int = 30, labels: Any = None, polar: bool = False
+    sweep: Sweep,
+    x: Any,
+    y: Any,
+    outcome: Any,
+    *,
+    bins: int = 30,
+    labels: Any = None,
+    polar: bool = False,
+    path: str | Path | None = None,
 ) -> Any:
     """The mean of an outcome over two parameters, as a matplotlib figure.
 
@@ -40,6 +50,7 @@ def plot_map(
         bins: along each axis. Where no lane fell the map is empty.
         labels: of x, y and the outcome; names if not given.
         polar: draw directions as directions.
+        path: also write it there; the ending chooses the format.
     """
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise ValueError(f"bins: expected a whole number > 0, got {bins!r}")
@@ -71,16 +82,24 @@ def plot_map(
     else:
         axes.set_xlabel(name_a)
         axes.set_ylabel(name_b)
-    return figure
+    return _written(figure, path)
 
 
-def plot_quantiles(sweep: Sweep, outcome: Any, *, quantiles: Any = QUANTILES, label: str | None = None) -> Any:
+def plot_quantiles(
+    sweep: Sweep,
+    outcome: Any,
+    *,
+    quantiles: Any = QUANTILES,
+    label: str | None = None,
+    path: str | Path | None = None,
+) -> Any:
     """Quantiles of an outcome over time, as a matplotlib figure.
 
     Args:
         outcome: name of an array (lanes, samples), (name, index) for a column of one, or an array of that shape.
         quantiles: from 0 to 1; pairs from outside in are bands, a middle one is a line.
         label: of the outcome; its name if not given.
+        path: also write it there; the ending chooses the format.
     """
     plt = needed("matplotlib.pyplot", "plot", "plots need")
     values, name = values_of(sweep, outcome, "outcome")
@@ -102,4 +121,12 @@ def plot_quantiles(sweep: Sweep, outcome: Any, *, quantiles: Any = QUANTILES, la
     axes.set_ylabel(label or name)
     axes.legend(title="quantiles", fontsize=8)
     axes.set_title(f"{len(known)} lanes", loc="left", fontsize=10)
+    return _written(figure, path)
+
+
+def _written(figure: Any, path: str | Path | None) -> Any:
+    """The figure, which is also in a file if there is a path."""
+    if path is not None:
+        check_ending("path", path, [f".{kind}" for kind in figure.canvas.get_supported_filetypes()])
+        figure.savefig(path, dpi=110)
     return figure

@@ -25,7 +25,7 @@ def experiment(
     browser: Annotated[bool, typer.Option(help="open the page if there is a display")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment of the notes this library began with: what they claim, what we measure, and a page."""
+    """Run an experiment of a source, notes or laws of contact: what it claims, what we measure, and a page."""
     from featherweight.experiments import catalogue, writing
 
     if name is None:

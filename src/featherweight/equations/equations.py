@@ -199,6 +199,11 @@ class Equations:
 
         return native(self, names or ("M", "b", "g", "tau"))
 
+    def __str__(self) -> str:
+        """What `print` shows: M by rows, b, g and τ, a line each."""
+        rows = [f"M = {self.M.tolist()}", *(f"{name} = {list(getattr(self, name))}" for name in ("b", "g", "tau"))]
+        return "\n".join([f"{self.model.name} by {self.method}, M a + b + g = tau:", *rows])
+
     def _repr_latex_(self) -> str | None:
         """For notebooks; large equations are shown as text, for collecting them takes long."""
         return None if self.large else f"$$\n{self.latex()}\n$$"

@@ -23,6 +23,7 @@ from featherweight.simulation.contacts import Contact
 from featherweight.viewer import export
 
 EVERY, LOOK, SPEED, SHOWN = 10, 20, 0.5, 3.0  # steps between pictures and between looks; of real time; [s]
+SHORT = 2.5, 2  # [s], steps: long enough to come to rest
 CAMERA = Camera(np.array([4.2, -5.4, 3.2]), np.array([1.05, -0.1, 1.1]), 5.0)
 
 
@@ -110,10 +111,11 @@ def figure_of(result: Stairs) -> Any:
 
 def _run(out: Path, tell: Tell, short: bool) -> Outcome:
     tell("compiling a person of 23 capsules on stairs, which takes a while the first time, then letting it fall")
-    result = stairs(0.6, 2) if short else stairs()
+    result = stairs(*SHORT) if short else stairs()
     tell("drawing")
     shown = result.run.lane(0, every=EVERY)
-    movie(excerpt(shown, 0.0, SHOWN), out / "stairs.gif", rate=20, speed=SPEED, size=(480, 360), camera=CAMERA)
+    part = excerpt(shown, 0.0, 1.0 if short else SHOWN)
+    movie(part, out / "stairs.gif", rate=20, speed=SPEED, size=(480, 360), camera=CAMERA)
     export(shown, out / "stairs-3d.html", speed=SPEED)
     note = (
         f"The stairs are boxes that stand in the world; {sum(p.used for p in model_of(result.run).collision_pairs())} "

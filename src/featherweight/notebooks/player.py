@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ RATE = 30.0  # frames a second, if that many are enough
 class Player:
     """What a notebook shows: a page in a frame that may run its own scripts, and reach nothing of the notebook."""
 
-    page: str
+    page: str = field(repr=False)
     height: int
 
     def _repr_html_(self) -> str:

@@ -111,7 +111,7 @@ def compiled(
             1 where that is not zero and 0 elsewhere, "dt" [s], and "step", the number of the step. Then it is called
             with one argument more, which has these names.
         outputs: names of what it returns beside tau and x, in a dictionary: `tau, x, {"cost": …}`. Numbers, or arrays
-            whose shapes are given here by name. `Trajectory.outputs` has them.
+            whose shapes are given here by name. `Trajectory.outputs` and `Stepper.outputs` have them.
     """
     if not callable(function):
         raise TypeError(f"function: expected a controller f(t, q, v, x, p), got {type(function).__name__}")

@@ -12,6 +12,7 @@ from featherweight.compiler.runtime.singles import Singles
 from featherweight.contact import Surface
 from featherweight.model import Model
 from featherweight.simulation.control import Compiled
+from featherweight.simulation.loading import OUTPUT
 from featherweight.simulation.options import StepOptions
 from featherweight.simulation.problem import Control
 
@@ -167,6 +168,18 @@ class LiveViews:
         """Depths [m] of contact points at the last step, (count, nc): a live view."""
         return self._record("penetration")
 
+    @property
+    def outputs(self) -> Mapping[str, np.ndarray]:
+        """Outputs of a compiled controller in the last step by name, (count, …): live views."""
+        names = (name for name in self._records if name.startswith(OUTPUT))
+        return MappingProxyType({name.removeprefix(OUTPUT): self._record(name) for name in names})
+
+    def _show(self, records: Mapping[str, np.ndarray], k: int) -> None:
+        """What a run kept in interval k, (count, K, …) by name, is what records show from now on."""
+        if k >= 0:
+            for name, record in self._records.items():
+                record[:, 0] = records[name][:, k]
+
     def _record(self, name: str) -> np.ndarray:
         """Of the last step, to be read only."""
         view = self._records[name][:, 0]
@@ -189,15 +202,17 @@ class LiveViews:
     def view(self, name: str, dtype: DTypeLike = np.float32) -> np.ndarray:
         """A copy of a view in single precision, (count, …), for learners; native code of `step` keeps it up to date.
 
-        Of "q", "v", "x", "contact_force" it shows the state after each step, reset or load. What is written into that
-        of "tau" or "p" acts in the next step; with a controller that of "tau" shows the forces. It is the same array
-        each time, in one piece: `torch.from_numpy` and `np.from_dlpack` share its memory.
+        Of "q", "v", "x", "contact_force" and the names of `outputs` it shows the state after each step, reset or load.
+        What is written into that of "tau" or "p" acts in the next step; with a controller that of "tau" shows the
+        forces. It is the same array each time, in one piece: `torch.from_numpy` and `np.from_dlpack` share its memory.
+        An output whose name is that of a view is not seen here.
         """
         if np.dtype(dtype) != np.float32:
             raise TypeError(f"dtype: expected float32, got {np.dtype(dtype)}; the views themselves are float64")
-        if name not in SINGLES:
-            raise ValueError(f"view: expected one of {', '.join(SINGLES)}, got {name!r}")
-        view = getattr(self, name)
+        outputs = self.outputs
+        if name not in SINGLES and name not in outputs:
+            raise ValueError(f"view: expected one of {', '.join((*SINGLES, *outputs))}, got {name!r}")
+        view = getattr(self, name) if name in SINGLES else outputs[name]
         return self._singles.of(name, view, leads=name in LEADING and view.flags.writeable)
 
     def __repr__(self) -> str:

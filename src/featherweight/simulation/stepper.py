@@ -294,7 +294,7 @@ class Stepper(LiveViews):
         """Make n steps and keep every so many states; the stepper goes on from the last.
 
         `t` goes on from the time of the first robot. `failed_step` counts from here; a robot that had failed before has
-        no states. Ctrl-C ends it early, as in `fw.rollout`.
+        no states. `contact_force`, `outputs` and their like show what was kept last. Ctrl-C ends it early.
 
         Args:
             n: number of steps.
@@ -310,8 +310,7 @@ class Stepper(LiveViews):
             self._singles.read()
             began = np.array(self._parts["clock"][:, 0])
             given = tuple(np.broadcast_to(own, (self._count, n, own.shape[2])) for own in self._given)
-            if self._control is not None:
-                given = given[1:]
+            given = given if self._control is None else given[1:]
             contact, alone = self._options.contact, self._count == 1
             problem = Problem(
                 self._model, self._dt, n, every, () if alone else (self._count,), self._loop,
@@ -325,6 +324,7 @@ class Stepper(LiveViews):
             try:
                 drive(run, progress, None)
             finally:
+                self._show(run.records, run.done - 1)
                 self._put(np.concatenate(run.now, axis=1), None)
             return run.trajectory()
 
