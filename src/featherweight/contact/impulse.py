@@ -40,9 +40,9 @@ class Impulse(ContactModel):
         keep_best: what becomes of a step that is not solved to the tolerance: False, the robot stands still from there
             on with status NOT_CONVERGED; True, it goes on with the best impulses that were found, and `solver` of the
             trajectory has their residual.
-        slots: how many contacts between shapes there are at most: the nearest of all pairs share them, and `missed` of
-            the trajectory counts those that touch and found none. 0: each contact point of each pair has code of its
-            own. None: slots where there are many pairs.
+        slots: how many contacts between shapes there are at most: those of all pairs that will be nearest at the end
+            of a step share them, and `missed` of the trajectory counts those that touch then and found none. 0: each
+            contact point of each pair has code of its own. None: slots where there are many pairs.
         dry_friction: of joints. "damping": implicit damping, f over speed, cheap; a joint that is held creeps. "rows":
             part of the contact problem (see the top of this file), for steps that move after impulses have acted.
         presliding: ε of "rows": how much a joint that is held yields to a change of its load, as a part of what it
