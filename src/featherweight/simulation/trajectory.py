@@ -201,7 +201,7 @@ class Trajectory:
     def __repr__(self) -> str:
         bad = int(np.count_nonzero(self.status))
         lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else ""
-        return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1]:g} s>"
+        return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1] - self.t[0]:g} s>"
 
     def _repr_html_(self) -> str:
         """For notebooks: what it was, the moving robot, curves."""
