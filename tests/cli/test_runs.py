@@ -32,6 +32,20 @@ def test_simulate_tells_status_energy_slip_solver_and_speed(tmp_path: Path) -> N
     assert (len(loaded.t), loaded.model.name, len(loaded.ground)) == (51, "mini_cheetah", 1)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--duration", -1), "duration: expected a time > 0 [s], got -1.0"),
+        (("--dt", 0), "dt: expected a time step > 0 [s], got 0.0"),
+        (("--duration", 0.0105), "duration: expected a multiple of dt = 0.001 s, got 0.0105"),
+        (("--duration", 0.1, "--record-every", 7), "record_every: expected a divisor of steps = 100, got 7"),
+    ],
+)
+def test_a_time_that_cannot_be_is_refused_before_anything_is_compiled(options: tuple[object, ...], said: str) -> None:
+    result = call("simulate", "mini_cheetah", *options)
+    assert (result.returncode, result.stderr) == (2, f"featherweight: {said}\n")
+
+
 def test_simulate_as_json_with_options() -> None:
     options = ("--duration", 0.5, "--integrator", "rk4", "--set", "hinge=0.5", "--record-every", 10, "--json")
     result = call("simulate", "pendulum", *options)

@@ -37,6 +37,8 @@ from featherweight.contact import ContactModel
 from featherweight.endings import PAGE, RUN, TABLES
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
+from featherweight.simulation.problem import check_steps
+from featherweight.simulation.running import steps_in
 from featherweight.visuals import good_part
 
 CONTACTS = ("auto", "none", "impulse", "spring")
@@ -157,6 +159,8 @@ def _announce(robot: Model, contact: ContactModel | None) -> None:
 
 def _run(robot: Model, q: np.ndarray, **options: Any) -> Timed:
     """The trajectory, up to where it failed if it did, and the seconds it took if it did not."""
+    steps, dt = steps_in(options["duration"], options["dt"])  # before anything is compiled
+    check_steps(robot, steps, dt, options["record_every"])
     _announce(robot, options["contact"])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -141,7 +141,7 @@ def simulate(
     Returns:
         A `Trajectory`.
     """
-    steps, dt = _steps_in(duration, dt)
+    steps, dt = steps_in(duration, dt)
     moving = {
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
@@ -163,7 +163,7 @@ def simulate(
     return trajectory
 
 
-def _steps_in(duration: Any, dt: Any) -> tuple[int, float]:
+def steps_in(duration: Any, dt: Any) -> tuple[int, float]:
     """How many steps a time takes, and their length [s]."""
     dt, duration = seconds("dt", "time step", dt), seconds("duration", "time", duration)
     if duration / dt > MOST_STEPS:
