@@ -163,6 +163,19 @@ def test_a_controllers_file_that_cannot_be_run_is_told(tmp_path: Path, code: str
     assert result.stderr.count("\n") == 1, result.stderr
 
 
+def test_view_tells_of_lost_meshes_in_one_line(tmp_path: Path) -> None:
+    """Without the line of our source that a warning of Python comes with."""
+    box = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
+    mesh = "<visual><geometry><mesh filename='lost.stl'/></geometry></visual>"
+    joint = "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint>"
+    robot = fw.loads(f"<robot name='r'><link name='a'/><link name='b'>{box}{mesh}</link>{joint}</robot>")
+    fw.rollout(robot, [0.0], [0.0], steps=5, dt=0.01).save(tmp_path / "run.fw")
+    result = call("view", tmp_path / "run.fw", "--export", tmp_path / "page.html")
+    said, written = result.stderr.splitlines()
+    assert said.startswith("r: the mesh 'lost.stl' cannot be shown; simple shapes are")
+    assert written == f"written: {tmp_path / 'page.html'}"
+
+
 def test_view_on_a_port_in_use_says_so(saved: Path) -> None:
     pytest.importorskip("viser")
     with socket.create_server(("127.0.0.1", 0)) as taken:

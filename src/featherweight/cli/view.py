@@ -18,6 +18,7 @@ from featherweight.cli.app import (
     fail,
     is_built_in,
     model_named,
+    plain_warnings,
     told_in_one_line,
 )
 from featherweight.endings import MOVIES, PAGE, SCENES
@@ -40,7 +41,7 @@ def view(
     export: Annotated[Path | None, typer.Option(help="write a file instead: .html, .glb, .gif, .mp4 or .webm")] = None,
 ) -> None:
     """Look at a robot, or replay trajectories: time slider, slow motion, contact forces."""
-    with told_in_one_line(ValueError, TypeError, OSError, ModuleNotFoundError):
+    with plain_warnings(), told_in_one_line(ValueError, TypeError, OSError, ModuleNotFoundError):
         if len(what) == 1 and _is_model(what[0]):
             if export is not None:
                 raise fail("--export: expected a trajectory, got a model")
