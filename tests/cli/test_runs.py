@@ -163,7 +163,7 @@ def test_a_controllers_file_that_cannot_be_run_is_told(tmp_path: Path, code: str
     assert result.stderr.count("\n") == 1, result.stderr
 
 
-def test_view_tells_of_lost_meshes_in_one_line(tmp_path: Path) -> None:
+def test_view_tells_of_lost_meshes_in_one_line_and_finds_them_in_roots(tmp_path: Path) -> None:
     """Without the line of our source that a warning of Python comes with."""
     box = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
     mesh = "<visual><geometry><mesh filename='lost.stl'/></geometry></visual>"
@@ -174,6 +174,16 @@ def test_view_tells_of_lost_meshes_in_one_line(tmp_path: Path) -> None:
     said, written = result.stderr.splitlines()
     assert said.startswith("r: the mesh 'lost.stl' cannot be shown; simple shapes are")
     assert written == f"written: {tmp_path / 'page.html'}"
+
+    (tmp_path / "meshes").mkdir()
+    solid = "facet normal 0 0 1 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop endfacet"
+    (tmp_path / "meshes/lost.stl").write_text(f"solid x {solid} endsolid x")
+    options = ("--root", tmp_path / "meshes", "--export", tmp_path / "page.html")
+    assert call("view", tmp_path / "run.fw", *options).stderr.splitlines() == [written]
+    found = fw.Trajectory.load(tmp_path / "run.fw", roots=[tmp_path / "meshes"])
+    assert [g.path for g in found.model.geometry] == [str((tmp_path / "meshes/lost.stl").resolve())]
+    inside = fw.Trajectory.load(tmp_path / "run.fw", roots=[tmp_path])
+    assert [g.path for g in inside.model.geometry] == [None]
 
 
 def test_view_on_a_port_in_use_says_so(saved: Path) -> None:

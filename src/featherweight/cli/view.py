@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -49,7 +50,7 @@ def view(
             return
         can_be_written("--export", export, (*PAGE, *SCENES, *MOVIES))
         robot: Model | None = None if model is None else model_named(model, base, roots=root)
-        runs = [_trajectory(name, robot) for name in what]
+        runs = [_trajectory(name, robot, root or ()) for name in what]
         labels = [Path(name).stem for name in what] if len(what) > 1 else []
         if export is not None:
             write = fw.plot.movie if export.suffix and export.suffix.lower() in MOVIES else fw.viewer.export
@@ -63,14 +64,14 @@ def _is_model(name: str) -> bool:
     return Path(name).suffix.lower() in names.MODELS or is_name(name) or is_built_in(name)
 
 
-def _trajectory(name: str, robot: Model | None) -> fw.Trajectory:
+def _trajectory(name: str, robot: Model | None, roots: Sequence[Path]) -> fw.Trajectory:
     if _is_model(name):
         raise fail(f"{name!r} is a model: models are shown one at a time, without trajectories")
     if Path(name).is_dir():
         raise fail(f"{name!r} is a folder, expected a trajectory's file")
     if not Path(name).is_file():
         raise fail(names.unknown_robot(name))
-    run = fw.Trajectory.load(name, model=robot)
+    run = fw.Trajectory.load(name, model=robot, roots=roots)
     if robot is not None and run.q.shape[-1] != robot.nq:
         raise fail(
             f"{name}: its states have {run.q.shape[-1]} coordinates, {robot.name!r} has {robot.nq}: another robot"
