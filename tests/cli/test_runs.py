@@ -56,6 +56,22 @@ def test_simulate_as_json_with_options() -> None:
     assert facts["real_time_factor"] > 0
 
 
+@pytest.mark.parametrize(
+    ("options", "value", "text"),
+    [
+        (("pendulum",), "none", "none (auto); --controller pd holds it"),
+        (("pendulum", "--controller", "none"), "none", "none"),
+        (("pendulum", "--controller", "pd"), "pd", "pd"),
+        (("humanoid",), "balance", "balance (auto)"),
+    ],
+)
+def test_simulate_says_what_drives_the_robot(options: tuple[str, ...], value: str, text: str) -> None:
+    result = call("simulate", *options, "--duration", 0.01)
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("│ controller ")]
+    assert line.split("│")[2].strip() == text
+    assert json.loads(call("simulate", *options, "--duration", 0.01, "--json").stdout)["controller"] == value
+
+
 @pytest.mark.parametrize(("robot", "name"), [("mini_cheetah", "trot"), ("mini_cheetah", "stand"), ("humanoid", "auto")])
 def test_simulate_with_a_controller_by_name(robot: str, name: str) -> None:
     result = call("simulate", robot, "--duration", 0.05, "--controller", name, "--json")

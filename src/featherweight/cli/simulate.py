@@ -103,7 +103,7 @@ def simulate(
         run, seconds, _ = result
         if output is not None:
             run.save(output)
-        _tell(result, robot, _base(model, base, robot), as_json)
+        _tell(result, robot, [_base(model, base, robot), _controller(controller, chosen)], as_json)
         if report_to is not None:
             with err.status("drawing …"):
                 report.write_report({robot.name: run}, report_to, title=robot.name, seconds={robot.name: seconds})
@@ -196,13 +196,19 @@ def _base(name: str, base: str, robot: Model) -> report.Line:
     return report.Line("base", text, "base", f"{text}{hint}")
 
 
-def _tell(result: Timed, robot: Model, base: report.Line, as_json: bool) -> None:
+def _controller(asked: str, chosen: str) -> report.Line:
+    """What drives it; what would hold it if nobody has said that nothing shall."""
+    hint = "; --controller pd holds it" if chosen == "none" else ""
+    return report.Line("controller", chosen, "controller", f"{chosen} (auto){hint}" if asked == "auto" else chosen)
+
+
+def _tell(result: Timed, robot: Model, choices: list[report.Line], as_json: bool) -> None:
     run, seconds, compiling = result
     status, *others = report.summary(run, seconds=seconds)
-    lines = [status, base, *others]
+    lines = [status, *choices, *others]
     if compiling is not None:
         text = f"{compiling:.2g} s" if compiling > CACHED else f"{compiling:.2g} s, found in the cache"
-        lines.insert(3, report.Line("compile_seconds", compiling, "compiled in", text))
+        lines.insert(2 + len(choices), report.Line("compile_seconds", compiling, "compiled in", text))
     lines += outcome(run, robot)
     if as_json:
         print(json.dumps({"model": robot.name} | {line.name: line.value for line in lines}, indent=1))
