@@ -50,7 +50,7 @@ def nearest(name: str, known: Iterable[str], n: int = 1) -> list[str]:
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> KeyError:
     """For a name that a model does not have: with those that are near, or some that there are; raise it."""
     names = list(known)
-    near = nearest(str(name), names, n=3)
+    near = nearest(str(name), names, n=3) or [other for other in names if name and str(name) in other][:3]
     if not names:
         hint = "there are none"
     elif near:

@@ -161,6 +161,10 @@ def test_what_is_no_tree_cannot_be_repaired(tmp_path: Path) -> None:
     result = call("lint", path, "--fix")
     assert result.returncode == 2
     assert "there are 2 root links" in result.stdout
+    assert result.stdout.splitlines()[-1] == "mend errors by hand: no file is repaired that has one"
+    told = json.loads(call("lint", path, "--fix", "--json").stdout)
+    assert told["findings"][0]["level"] == "error"
+    assert (told["changes"], told["written"]) == ([], None)
     assert list(tmp_path.iterdir()) == [path]
 
 

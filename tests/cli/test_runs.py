@@ -32,6 +32,20 @@ def test_simulate_tells_status_energy_slip_solver_and_speed(tmp_path: Path) -> N
     assert (len(loaded.t), loaded.model.name, len(loaded.ground)) == (51, "mini_cheetah", 1)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--duration", -1), "duration: expected a time > 0 [s], got -1.0"),
+        (("--dt", 0), "dt: expected a time step > 0 [s], got 0.0"),
+        (("--duration", 0.0105), "duration: expected a multiple of dt = 0.001 s, got 0.0105"),
+        (("--duration", 0.1, "--record-every", 7), "record_every: expected a divisor of steps = 100, got 7"),
+    ],
+)
+def test_a_time_that_cannot_be_is_refused_before_anything_is_compiled(options: tuple[object, ...], said: str) -> None:
+    result = call("simulate", "mini_cheetah", *options)
+    assert (result.returncode, result.stderr) == (2, f"featherweight: {said}\n")
+
+
 def test_simulate_as_json_with_options() -> None:
     options = ("--duration", 0.5, "--integrator", "rk4", "--set", "hinge=0.5", "--record-every", 10, "--json")
     result = call("simulate", "pendulum", *options)
@@ -40,6 +54,22 @@ def test_simulate_as_json_with_options() -> None:
     assert facts["energy_start"] == pytest.approx(facts["energy_end"], abs=1e-9)
     assert facts["energy_start"] == pytest.approx(-9.81 * 0.8775825618903728)
     assert facts["real_time_factor"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "value", "text"),
+    [
+        (("pendulum",), "none", "none (auto); --controller pd holds it"),
+        (("pendulum", "--controller", "none"), "none", "none"),
+        (("pendulum", "--controller", "pd"), "pd", "pd"),
+        (("humanoid",), "balance", "balance (auto)"),
+    ],
+)
+def test_simulate_says_what_drives_the_robot(options: tuple[str, ...], value: str, text: str) -> None:
+    result = call("simulate", *options, "--duration", 0.01)
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("│ controller ")]
+    assert line.split("│")[2].strip() == text
+    assert json.loads(call("simulate", *options, "--duration", 0.01, "--json").stdout)["controller"] == value
 
 
 @pytest.mark.parametrize(("robot", "name"), [("mini_cheetah", "trot"), ("mini_cheetah", "stand"), ("humanoid", "auto")])
@@ -147,6 +177,29 @@ def test_a_controllers_file_that_cannot_be_run_is_told(tmp_path: Path, code: str
     assert result.returncode == 2
     assert f"mine.py cannot be run: {told}" in result.stderr
     assert result.stderr.count("\n") == 1, result.stderr
+
+
+def test_view_tells_of_lost_meshes_in_one_line_and_finds_them_in_roots(tmp_path: Path) -> None:
+    """Without the line of our source that a warning of Python comes with."""
+    box = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
+    mesh = "<visual><geometry><mesh filename='lost.stl'/></geometry></visual>"
+    joint = "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint>"
+    robot = fw.loads(f"<robot name='r'><link name='a'/><link name='b'>{box}{mesh}</link>{joint}</robot>")
+    fw.rollout(robot, [0.0], [0.0], steps=5, dt=0.01).save(tmp_path / "run.fw")
+    result = call("view", tmp_path / "run.fw", "--export", tmp_path / "page.html")
+    said, written = result.stderr.splitlines()
+    assert said.startswith("r: the mesh 'lost.stl' cannot be shown; simple shapes are")
+    assert written == f"written: {tmp_path / 'page.html'}"
+
+    (tmp_path / "meshes").mkdir()
+    solid = "facet normal 0 0 1 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop endfacet"
+    (tmp_path / "meshes/lost.stl").write_text(f"solid x {solid} endsolid x")
+    options = ("--root", tmp_path / "meshes", "--export", tmp_path / "page.html")
+    assert call("view", tmp_path / "run.fw", *options).stderr.splitlines() == [written]
+    found = fw.Trajectory.load(tmp_path / "run.fw", roots=[tmp_path / "meshes"])
+    assert [g.path for g in found.model.geometry] == [str((tmp_path / "meshes/lost.stl").resolve())]
+    inside = fw.Trajectory.load(tmp_path / "run.fw", roots=[tmp_path])
+    assert [g.path for g in inside.model.geometry] == [None]
 
 
 def test_view_on_a_port_in_use_says_so(saved: Path) -> None:

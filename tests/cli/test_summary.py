@@ -91,6 +91,14 @@ def test_a_batch_is_refused() -> None:
         summary(run)
 
 
+def test_a_run_that_begins_later_is_as_long_as_it_is() -> None:
+    sim = fw.Stepper(fw.robots.pendulum(), [1.0], dt=0.01)
+    sim.step(200)
+    told = {line.name: line for line in summary(sim.rollout(50), seconds=0.25)}
+    assert told["duration"].text == "0.5 s in 50 samples"
+    assert told["real_time_factor"].value == pytest.approx(2.0)
+
+
 def test_a_run_that_failed_was_simulated_up_to_there() -> None:
     robot = fw.robots.pendulum()
     with pytest.raises(fw.SimulationError) as caught:

@@ -118,3 +118,9 @@ def test_they_work_inside_a_compiled_controller() -> None:
 def test_what_is_no_pose_is_refused(call, error, message) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_shape_is_said_once_where_it_has_no_symbol() -> None:
+    swing = fw.robots.pendulum()
+    with pytest.raises(ValueError, match=r"^wrench: expected shape \(…, 6\), got \(3,\)$"):
+        fw.wrench_on(swing, [0.0], swing.names[1], [0, 0, 1])

@@ -99,3 +99,13 @@ def test_more_vertices_enclose_more_and_large_meshes_are_read_in_blocks() -> Non
     gaps = [float((1 - (hull_vertices(points, most) @ d.T).max(axis=0)).max()) for most in (8, 16, 32, 64)]
     assert gaps == sorted(gaps, reverse=True)
     assert gaps[-1] < 0.12
+
+
+def test_a_name_without_a_shape_is_answered_by_the_mesh_that_was_not_found(tmp_path: Path) -> None:
+    shape = "<collision><geometry><mesh filename='lost.stl'/></geometry></collision>"
+    model = fw.loads(f"<robot name='r'><link name='hand'>{shape}</link></robot>")
+    why = "there are none; the mesh 'lost.stl' of 'hand' touches nothing: its file was not found; load the robot with"
+    with pytest.raises(KeyError, match=f"no shape named 'hand'; {why}"):
+        fw.distance(model, [], "hand", "hand")
+    with pytest.raises(KeyError, match=f"no shape or link with shapes named 'hand'; {why}"):
+        fw.rollout(model, [], [], steps=1, dt=1e-3, contact=fw.contact.Impulse(pairs=[("hand", "box")]))

@@ -117,6 +117,25 @@ def test_poses_and_round_trip(name: str) -> None:
             assert np.allclose(data.body(model.names[i]).xmat.reshape(3, 3), poses.rotation[k, i], atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["mini_cheetah with armature", "humanoid"])
+def test_accelerations_and_forces_of_a_free_base_are_as_the_how_to_says(name: str) -> None:
+    """Along the world's axes there: qacc is the classical acceleration of the base, forces are turned."""
+    model = ROBOTS[name]()
+    mj, names, base = to_mujoco(model), joint_order(model), model.names[1]
+    data = mujoco.MjData(mj)
+    rng = np.random.default_rng(2)
+    q, v, tau = model.random(rng), rng.normal(size=model.nv), np.zeros(model.nv)
+    tau[:6] = rng.normal(size=6)
+    data.qpos[:], data.qvel[:] = fw.convert.to_mujoco(model, q, v, names)
+    R = fw.frame_pose(model, q, base).rotation
+    data.qfrc_applied[:6] = *(R @ tau[:3]), *tau[3:6]
+    mujoco.mj_forward(mj, data)
+    a = fw.forward_dynamics(model, q, v, tau)
+    ours = fw.body_acceleration(model, q, v, a, base, in_="world_aligned", classical=True)
+    np.testing.assert_allclose(data.qacc[:3], ours[:3], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(data.qacc[3:6], a[3:6], rtol=1e-9, atol=1e-9)
+
+
 def test_what_cannot_be_converted_is_named() -> None:
     screw = fw.Builder().add_body("nut", joint=fw.joints.Helical("z", 0.1), inertia=fw.Inertia.sphere(1, 0.1)).build()
     with pytest.raises(fw.ModelError, match="MuJoCo has no helical joint"):

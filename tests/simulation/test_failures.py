@@ -96,6 +96,29 @@ def test_the_last_states_of_a_robot_that_flies_apart(every: int, chunks) -> None
     assert np.isfinite(error.last.v).all()
 
 
+def test_a_motion_that_grew_names_its_fastest_joint() -> None:
+    """A controller's damping is explicit; the message names the joint that it drives too hard."""
+
+    def control(t, q, v):
+        return np.array([0.0, -5e3 * v[1]])
+
+    error = failure(control, 1)
+    name = MODEL.joints[1].name
+    speed = next(v for v in np.abs(error.last.v).max(axis=1) if v > 100)
+    assert f"; before it joint {name!r} moved at {speed:.3g} rad/s or m/s: " in str(error)
+    assert str(error).endswith("take shorter steps or less gain (damping of a controller is explicit)")
+
+
+def test_contact_that_is_not_solved_says_what_may_be_changed() -> None:
+    robot = fw.robots.mini_cheetah()
+    q = robot.neutral()
+    q[2], q[7:] = 0.2, np.tile([0.0, -0.8, 1.6], 4)
+    hard = fw.contact.Impulse(tolerance=1e-14, iterations=1)
+    with pytest.raises(fw.ConvergenceError) as caught:
+        fw.simulate(robot, q, np.zeros(robot.nv), duration=0.5, dt=1e-3, contact=hard)
+    assert "a solver did not converge to tolerance=1e-14 m/s; a larger one is solved more often" in str(caught.value)
+
+
 def test_rollout_does_not_raise_for_a_lane() -> None:
     tau = np.zeros((3, 50, 2))
     tau[1, 20] = np.nan

@@ -164,6 +164,7 @@ def test_a_trajectory_survives_a_file(tmp_path) -> None:
         ({"record_every": 3}, "record_every: expected a divisor of steps = 10, got 3"),
         ({"integrator": "euler"}, "integrator: expected one of 'semi_implicit', 'rk4', 'variational', got 'euler'"),
         ({"tau": np.zeros((9, 18))}, r"tau: expected shape \(…, 10, 18\)"),
+        ({"tau": np.zeros(18)}, r"for the same in all steps: numpy.repeat\(tau\[..., None, :\], 10, axis=-2\)"),
         ({"tau": np.zeros((10, 18)), "control": HOLD}, "tau, control: expected one of them"),
     ],
 )

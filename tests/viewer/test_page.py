@@ -87,6 +87,18 @@ def test_everybody_is_in_the_picture_as_long_as_it_moves(standing: fw.Trajectory
             assert (places.max(axis=(0, 1)) < box.max(axis=0) + 1e-6).all()
 
 
+def test_the_clock_begins_where_the_run_does(tmp_path: Path) -> None:
+    """A run that goes on from the end of another one: nothing stands still before it."""
+    sim = fw.Stepper(fw.robots.pendulum(), [1.0], dt=0.01)
+    sim.step(200)
+    later = sim.rollout(50)
+    assert repr(later) == "<Trajectory: 51 states, 0.5 s>"
+    fw.viewer.export(later, tmp_path / "later.html")
+    scene = unpacked(tmp_path / "later.html")
+    assert (scene["start"], scene["end"]) == pytest.approx((2.0, 2.5))
+    assert scene["times"][0] == scene["robots"][0]["t"][0] == pytest.approx(2.0)
+
+
 def test_slow_motion_has_more_frames_and_trails_are_ways_of_points(standing: fw.Trajectory, tmp_path: Path) -> None:
     fw.viewer.export(standing, tmp_path / "slow.html", rate=30.0, speed=0.5, trails=["FL_foot", "body"])
     scene = unpacked(tmp_path / "slow.html")
@@ -148,4 +160,4 @@ def test_it_needs_no_extra(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     result = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
-    assert unpacked(path)["duration"] == pytest.approx(0.1)
+    assert unpacked(path)["end"] == pytest.approx(0.1)

@@ -112,6 +112,21 @@ def test_bodies_are_moved_to_where_kinematics_has_them() -> None:
                 np.testing.assert_allclose(R, poses.rotation[frame, body], atol=1e-12)
 
 
+def test_a_replay_begins_where_the_run_does() -> None:
+    """Of a run that goes on from the end of another; back to the start leads there too."""
+    sim = fw.Stepper(fw.robots.pendulum(), [1.0], dt=0.01)
+    sim.step(200)
+    with sim.rollout(50).show(block=False, browser=False) as viewer:
+        replay = viewer.content
+        replay.close()
+        assert (replay._slider.min, replay._slider.max) == pytest.approx((2.0, 2.5))
+        assert 2.0 <= replay._t <= 2.5
+        replay.step(-float("inf"))
+        assert replay._t == pytest.approx(2.0)
+        replay.step(float("inf"))
+        assert replay._t == pytest.approx(2.5)
+
+
 def test_robots_side_by_side_have_their_own_ground_unless_it_is_level() -> None:
     model = fw.Builder("ball").add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
     ball = model.add_contact_point("centre", parent="ball", radius=0.1).build()

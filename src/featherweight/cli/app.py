@@ -95,6 +95,19 @@ def told_in_one_line(*kinds: type[Exception]) -> Iterator[None]:
         raise fail(text) from None
 
 
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Warnings become lines of text, without the place in our source where they were raised."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        err.print(f"[yellow]{escape(str(message))}[/]", soft_wrap=True, highlight=False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        yield
+
+
 def can_be_written(option: str, path: Path | None, endings: Collection[str]) -> None:
     """OSError, or ValueError for its ending, if a file cannot be, before hours are spent on what should be in it."""
     if path is None:

@@ -80,7 +80,10 @@ def _print(findings: Findings, everything: bool) -> None:
     """In colours, where there is a terminal."""
     width = out.width if out.is_terminal else 10**9
     lines = report_lines(findings, findings.file, None if everything else SCREEN - 1, width)
-    if any(finding.level in ("wrong", "warning") for finding in findings):
+    levels = {finding.level for finding in findings}
+    if "error" in levels:
+        lines.append(("", "mend errors by hand: no file is repaired that has one"))
+    elif levels & {"wrong", "warning"}:
         lines.append(("", "--fix writes a repaired file"))
     for level, line in lines:
         text = Text(line, style=COLORS[level] if level == "note" else "")
@@ -95,7 +98,10 @@ def _repair(
 ) -> int:  # fmt: skip
     """Write a repaired file, if there is something to repair; the status of the process."""
     if status == 2:
-        _print(findings, everything)
+        if as_json:
+            _print_json(findings, [], None)
+        else:
+            _print(findings, everything)
         return status
     target = given or Path(model).with_suffix(".fixed.urdf")
     if given is None and target.exists():
@@ -109,8 +115,7 @@ def _repair(
             fw.loads(text, policy="strict", base=base, roots=[*(root or ()), beside])
             target.write_text(text, encoding="utf-8", newline="")
     if as_json:
-        shown = [finding.as_dict() for finding in findings]
-        print(json.dumps({"findings": shown, "changes": changes, "written": written}, indent=1))
+        _print_json(findings, changes, written)
         return 0
     shown_changes = changes if everything else changes[: SCREEN - 3]
     for change in shown_changes:
@@ -120,3 +125,9 @@ def _repair(
     said = f"{len(changes)} changes, written to {target}" if changes else f"{model}: nothing to repair"
     out.print(said, soft_wrap=True, highlight=False, markup=False)
     return 0
+
+
+def _print_json(findings: Findings, changes: list[str], written: str | None) -> None:
+    """What --fix found, what it changed, and the file it wrote, if it did."""
+    shown = [finding.as_dict() for finding in findings]
+    print(json.dumps({"findings": shown, "changes": changes, "written": written}, indent=1))

@@ -37,6 +37,8 @@ from featherweight.contact import ContactModel
 from featherweight.endings import PAGE, RUN, TABLES
 from featherweight.model import Model
 from featherweight.simulation import Trajectory
+from featherweight.simulation.problem import check_steps
+from featherweight.simulation.running import steps_in
 from featherweight.visuals import good_part
 
 CONTACTS = ("auto", "none", "impulse", "spring")
@@ -101,7 +103,7 @@ def simulate(
         run, seconds, _ = result
         if output is not None:
             run.save(output)
-        _tell(result, robot, _base(model, base, robot), as_json)
+        _tell(result, robot, [_base(model, base, robot), _controller(controller, chosen)], as_json)
         if report_to is not None:
             with err.status("drawing …"):
                 report.write_report({robot.name: run}, report_to, title=robot.name, seconds={robot.name: seconds})
@@ -157,6 +159,8 @@ def _announce(robot: Model, contact: ContactModel | None) -> None:
 
 def _run(robot: Model, q: np.ndarray, **options: Any) -> Timed:
     """The trajectory, up to where it failed if it did, and the seconds it took if it did not."""
+    steps, dt = steps_in(options["duration"], options["dt"])  # before anything is compiled
+    check_steps(robot, steps, dt, options["record_every"])
     _announce(robot, options["contact"])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -192,13 +196,19 @@ def _base(name: str, base: str, robot: Model) -> report.Line:
     return report.Line("base", text, "base", f"{text}{hint}")
 
 
-def _tell(result: Timed, robot: Model, base: report.Line, as_json: bool) -> None:
+def _controller(asked: str, chosen: str) -> report.Line:
+    """What drives it; what would hold it if nobody has said that nothing shall."""
+    hint = "; --controller pd holds it" if chosen == "none" else ""
+    return report.Line("controller", chosen, "controller", f"{chosen} (auto){hint}" if asked == "auto" else chosen)
+
+
+def _tell(result: Timed, robot: Model, choices: list[report.Line], as_json: bool) -> None:
     run, seconds, compiling = result
     status, *others = report.summary(run, seconds=seconds)
-    lines = [status, base, *others]
+    lines = [status, *choices, *others]
     if compiling is not None:
         text = f"{compiling:.2g} s" if compiling > CACHED else f"{compiling:.2g} s, found in the cache"
-        lines.insert(3, report.Line("compile_seconds", compiling, "compiled in", text))
+        lines.insert(2 + len(choices), report.Line("compile_seconds", compiling, "compiled in", text))
     lines += outcome(run, robot)
     if as_json:
         print(json.dumps({"model": robot.name} | {line.name: line.value for line in lines}, indent=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from featherweight.cli.app import (
     fail,
     is_built_in,
     model_named,
+    plain_warnings,
     told_in_one_line,
 )
 from featherweight.endings import MOVIES, PAGE, SCENES
@@ -40,7 +42,7 @@ def view(
     export: Annotated[Path | None, typer.Option(help="write a file instead: .html, .glb, .gif, .mp4 or .webm")] = None,
 ) -> None:
     """Look at a robot, or replay trajectories: time slider, slow motion, contact forces."""
-    with told_in_one_line(ValueError, TypeError, OSError, ModuleNotFoundError):
+    with plain_warnings(), told_in_one_line(ValueError, TypeError, OSError, ModuleNotFoundError):
         if len(what) == 1 and _is_model(what[0]):
             if export is not None:
                 raise fail("--export: expected a trajectory, got a model")
@@ -48,7 +50,7 @@ def view(
             return
         can_be_written("--export", export, (*PAGE, *SCENES, *MOVIES))
         robot: Model | None = None if model is None else model_named(model, base, roots=root)
-        runs = [_trajectory(name, robot) for name in what]
+        runs = [_trajectory(name, robot, root or ()) for name in what]
         labels = [Path(name).stem for name in what] if len(what) > 1 else []
         if export is not None:
             write = fw.plot.movie if export.suffix and export.suffix.lower() in MOVIES else fw.viewer.export
@@ -62,14 +64,14 @@ def _is_model(name: str) -> bool:
     return Path(name).suffix.lower() in names.MODELS or is_name(name) or is_built_in(name)
 
 
-def _trajectory(name: str, robot: Model | None) -> fw.Trajectory:
+def _trajectory(name: str, robot: Model | None, roots: Sequence[Path]) -> fw.Trajectory:
     if _is_model(name):
         raise fail(f"{name!r} is a model: models are shown one at a time, without trajectories")
     if Path(name).is_dir():
         raise fail(f"{name!r} is a folder, expected a trajectory's file")
     if not Path(name).is_file():
         raise fail(names.unknown_robot(name))
-    run = fw.Trajectory.load(name, model=robot)
+    run = fw.Trajectory.load(name, model=robot, roots=roots)
     if robot is not None and run.q.shape[-1] != robot.nq:
         raise fail(
             f"{name}: its states have {run.q.shape[-1]} coordinates, {robot.name!r} has {robot.nq}: another robot"

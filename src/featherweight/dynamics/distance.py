@@ -12,8 +12,8 @@ from featherweight.collision import Placed, nearest_points
 from featherweight.dynamics.checks import checked_model
 from featherweight.dynamics.evaluate import Parameters, Quantity, Results, Scalars, evaluate
 from featherweight.dynamics.fast_path import fast_path
-from featherweight.errors import unknown_name
 from featherweight.model import CollisionShape, Model, Tree
+from featherweight.model.collision_shapes import unknown_shape
 from featherweight.shapes import Shape
 
 
@@ -52,7 +52,7 @@ def _distance(model: Model, tree: Tree, x: Scalars, a: str, b: str) -> Results:
 def _named(model: Model, name: Any) -> CollisionShape:
     found = next((shape for shape in model.shapes if shape.name == name), None)
     if found is None:
-        raise unknown_name("shape", name, [shape.name for shape in model.shapes])
+        raise unknown_shape("shape", model, name, [shape.name for shape in model.shapes])
     return found
 
 

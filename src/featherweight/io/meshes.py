@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PureWindowsPath
 from typing import Any
 
@@ -15,6 +15,7 @@ from featherweight.errors import ModelError
 from featherweight.io import packages
 from featherweight.io.findings import Report, short
 from featherweight.io.limits import FOLDERS
+from featherweight.model import Geometry, Model
 from featherweight.model.description import Description, Shape
 
 MOST_CHARACTERS = 4096  # of a path that is looked for
@@ -91,6 +92,22 @@ def find_meshes(description: Description, folders: Folders, report: Report) -> M
     for package, shapes in missing.items():
         _note(package, shapes, not package or bool(known[package].folders), report)
     return Meshes(paths, frozenset(refused))
+
+
+def with_meshes(model: Model, roots: Any) -> Model:
+    """The model with files for the meshes that it lacks, of those in the folders `roots`: a robot of a recording has
+    the names of its meshes alone."""
+    folders, known = allowed_folders(roots, None), dict[str, _Package]()
+
+    def with_file(g: Geometry) -> Geometry:
+        if not g.mesh or g.path is not None:
+            return g
+        try:
+            return replace(g, path=_located(g.mesh, folders, known)[1])
+        except ModelError:  # its name leads outside: it stays without a file, and whoever draws it says so
+            return g
+
+    return replace(model, geometry=tuple(map(with_file, model.geometry)))
 
 
 def _note(package: str, shapes: Sequence[Shape], found: bool, report: Report) -> None:

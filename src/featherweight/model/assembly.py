@@ -279,7 +279,9 @@ class Assembly:
         if not isinstance(name, str) or not name:
             raise ModelError(f"{what}: expected a name, got {name!r}")
         if name in self.taken[space]:
-            raise ModelError(f"{what} {name!r}: the name is used already; names must be unique")
+            raise ModelError(
+                f"{what} {name!r}: the name is used already; names must be unique (add_model takes a prefix=)"
+            )
 
     def _add_name(self, frame: Frame, space: str) -> None:
         """A frame by its name; by "kind:name" if what comes first has the name as well: see `Model.frame`."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from featherweight.collision import FAR, Placed, touches
-from featherweight.errors import unknown_name
 from featherweight.model.cache import once_per_model
-from featherweight.model.collision_shapes import CollisionShape
+from featherweight.model.collision_shapes import CollisionShape, unknown_shape
 from featherweight.spatial import Transform
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def shapes_named(model: Model, name: object) -> list[int]:
         known = dict.fromkeys(name for shape in model.shapes for name in (shape.link, shape.name))
         if name == "ground":
             raise ValueError("pairs: the ground needs no pair: shapes that touch it do so, unless pairs='none'")
-        raise unknown_name("shape or link with shapes", name, known)
+        raise unknown_shape("shape or link with shapes", model, name, known)
     return found
 
 

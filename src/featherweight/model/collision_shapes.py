@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from featherweight import shapes
+from featherweight.errors import unknown_name
 from featherweight.model.cache import once_per_model
 from featherweight.model.pieces import Geometry
 from featherweight.spatial import Transform
@@ -94,6 +95,14 @@ def with_hulls(model: Model) -> Model:
         return model
     hulled: Model = import_module("featherweight.io.hulls").hulled(model)  # it stands above
     return hulled
+
+
+def unknown_shape(what: str, model: Model, name: object, known: Iterable[str]) -> KeyError:
+    """For a name that no shape has: with names that are near, and the first mesh that could not be used; raise it."""
+    error = unknown_name(what, name, known)
+    lost = [note for note in with_hulls(model).notes if note not in model.notes]
+    more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+    return KeyError(f"{error.args[0]}; {lost[0]}{more}") if lost else error
 
 
 def _named(geometry: Iterable[Geometry]) -> tuple[CollisionShape, ...]:

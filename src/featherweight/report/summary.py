@@ -26,13 +26,13 @@ def summary(trajectory: Trajectory, *, seconds: float | None = None) -> list[Lin
     status = Status(int(trajectory.status))
     trajectory, failure = good_part(trajectory)
     steps = max(int(np.isfinite(trajectory.q).all(axis=-1).sum()) - 1, 0)
-    end = float(trajectory.t[steps])
+    length = float(trajectory.t[steps] - trajectory.t[0])
     lines = [
         Line("status", _name(status, failure), "status", _status(trajectory, failure)),
-        Line("duration", end, "simulated", f"{end:g} s in {steps} samples"),
+        Line("duration", length, "simulated", f"{length:g} s in {steps} samples"),
     ]
     if seconds is not None:
-        factor = end / max(seconds, 1e-9)
+        factor = length / max(seconds, 1e-9)
         text = f"{seconds:.3g} s, {_round(factor)} times as fast as real time"
         lines += [Line("seconds", seconds, "computed in", text), Line("real_time_factor", factor, "", "")]
     if trajectory.model is not None:

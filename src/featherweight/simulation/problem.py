@@ -104,7 +104,7 @@ def problem(
 ) -> Problem:  # fmt: skip
     """Check everything; ValueError or TypeError that names the argument. `step_arguments`: those of `rollout` that
     say what moves the robot."""
-    _check_steps(model, steps, dt, every)
+    check_steps(model, steps, dt, every)
     check_record(record)
     if tau is not None and step_arguments["control"] is not None:
         raise ValueError("tau, control: expected one of them, got both")
@@ -245,7 +245,8 @@ def _check_impulses(options: StepOptions) -> None:
         )
 
 
-def _check_steps(model: Any, steps: Any, dt: Any, every: Any) -> None:
+def check_steps(model: Any, steps: Any, dt: Any, every: Any) -> None:
+    """ValueError or TypeError for what is no run of this many steps."""
     checked_model(model)
     whole_number("steps", steps)
     whole_number("record_every", every)

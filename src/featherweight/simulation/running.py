@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from featherweight.compiler.runtime.loop import Loop
 from featherweight.constraints import Constraint
 from featherweight.contact import ContactModel
-from featherweight.dynamics.regularity import singular_at
 from featherweight.endings import RUN, check_ending
 from featherweight.errors import ConvergenceError, SimulationError
 from featherweight.forces import ForceElement
@@ -20,6 +19,7 @@ from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
 from featherweight.simulation.checkpoint import Checkpoint
 from featherweight.simulation.control import Compiled
+from featherweight.simulation.failure_text import failure_text
 from featherweight.simulation.limits import warn_if_passed
 from featherweight.simulation.prepared import Request
 from featherweight.simulation.problem import MOST_STEPS, Control, Problem, problem, seconds
@@ -141,7 +141,7 @@ def simulate(
     Returns:
         A `Trajectory`.
     """
-    steps, dt = _steps_in(duration, dt)
+    steps, dt = steps_in(duration, dt)
     moving = {
         "control": control, "contact": contact, "integrator": integrator, "actuators": actuators, "limits": limits,
         "forces": forces, "constraints": constraints,
@@ -157,13 +157,13 @@ def simulate(
     status = Status(int(trajectory.status))
     if run is not None and status is not Status.OK:
         step, last = int(trajectory.failed_step), run.last_states()
-        message = f"failed at step {step}, t = {step * dt:g} s: {_reason(what, last, status)}"
+        message = f"failed at step {step}, t = {step * dt:g} s: {failure_text(what, last, status)}"
         failure = ConvergenceError if status is Status.NOT_CONVERGED else SimulationError
         raise failure(message, trajectory, last)
     return trajectory
 
 
-def _steps_in(duration: Any, dt: Any) -> tuple[int, float]:
+def steps_in(duration: Any, dt: Any) -> tuple[int, float]:
     """How many steps a time takes, and their length [s]."""
     dt, duration = seconds("dt", "time step", dt), seconds("duration", "time", duration)
     if duration / dt > MOST_STEPS:
@@ -192,12 +192,6 @@ def _warn(run: Run) -> None:
         p = run.problem
         warn_if_passed(p.model, p.carry[0], run.now[names.index("passed")], p.dt)
     warn_if_missed(run.records.get("missed"))
-
-
-def _reason(what: Problem, last: Trajectory, status: Status) -> str:
-    """Why a robot failed after these states; where its mass matrix is singular, which body is at fault."""
-    named = singular_at(what.model, last.q[-1], what.parameters) if status is Status.SINGULAR else None
-    return named or status.reason
 
 
 def chunk_of(loop: Loop, count: int) -> int:

@@ -14,6 +14,7 @@ from featherweight.contact import Surface
 from featherweight.contact.pair import Pairs
 from featherweight.dynamics import kinetic_energy, potential_energy
 from featherweight.endings import RUN, TABLES, check_ending
+from featherweight.io.meshes import with_meshes
 from featherweight.model import Model
 from featherweight.recording import read, write
 from featherweight.simulation.contacts import Contact, contacts_at, force_between
@@ -181,9 +182,10 @@ class Trajectory:
         return {name: np.asarray(getattr(self, name)) for name in names} | others | in_a_row(self.parameters)
 
     @staticmethod
-    def load(path: str | os.PathLike[str], *, model: Model | None = None) -> Trajectory:
+    def load(path: str | os.PathLike[str], *, model: Model | None = None, roots: Any = ()) -> Trajectory:
         """Read what `save` wrote, or what a run has written so far. The robot is the file's if none is given; one that
-        was too large for the head of the file is not in it.
+        was too large for the head of the file is not in it. Its meshes are kept by their names: `roots` are folders in
+        which they are looked for, as in `featherweight.load`.
 
         Whatever is in a file, this gives a trajectory or ValueError, and takes no more memory than a few times its size
         and 64 MB: a run in which all robots had failed is filled up to its end with NaN only if that is less.
@@ -193,15 +195,16 @@ class Trajectory:
             found = {name: facts.get(name) for name in FORMAT}
             raise ValueError(f"{path}: expected a trajectory of version {FORMAT['version']}, got {found}")
         try:
-            return _of_file(facts, [arrays for _, arrays in chunks], model)
+            run = _of_file(facts, [arrays for _, arrays in chunks], model)
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
             what = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
             raise ValueError(f"{path}: not a trajectory of featherweight: {what}") from None
+        return run if run.model is None or not roots else replace(run, model=with_meshes(run.model, roots))
 
     def __repr__(self) -> str:
         bad = int(np.count_nonzero(self.status))
         lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else ""
-        return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1]:g} s>"
+        return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1] - self.t[0]:g} s>"
 
     def _repr_html_(self) -> str:
         """For notebooks: what it was, the moving robot, curves."""

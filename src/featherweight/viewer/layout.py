@@ -79,8 +79,13 @@ class Layout:
     path: np.ndarray
 
     @property
-    def duration(self) -> float:
-        """Of the longest [s]."""
+    def start(self) -> float:
+        """Where the clock begins [s]: later than 0 if a run goes on from the end of another."""
+        return min(float(actor.motion.t[0]) for actor in self.actors)
+
+    @property
+    def end(self) -> float:
+        """Where it ends [s]."""
         return max(float(actor.motion.t[-1]) for actor in self.actors)
 
     @property

@@ -101,7 +101,8 @@ def _scene(layout: Layout, numbers: PackedArrays) -> dict[str, Any]:
         "disc": (cylinder(DOT * size, 0.002 * size), COM),
     }
     return {
-        "duration": layout.duration,
+        "start": layout.start,
+        "end": layout.end,
         "direction": layout.direction.tolist(),
         "corners": numbers.add(layout.corners),
         "follows": layout.follows,

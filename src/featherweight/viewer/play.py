@@ -42,8 +42,8 @@ class Play:
         way = float(np.linalg.norm(np.ptp(layout.path, axis=0)))
         self._camera = Camera(server, layout.corners, layout.direction, way, units)
         server.gui.set_panel_label(layout.title)
-        self.duration = layout.duration
-        self.show(0.0)
+        self.start, self.end = layout.start, layout.end
+        self.show(self.start)
 
     @property
     def follows(self) -> bool:

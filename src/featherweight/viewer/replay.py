@@ -27,7 +27,7 @@ class Replay:
 
     def __init__(self, server: Any, trajectories: Sequence[Trajectory], labels: Sequence[str] = ()) -> None:
         self.play = Play(server, trajectories, labels)
-        self._server, self._t, self._playing = server, 0.0, True
+        self._server, self._t, self._playing = server, self.play.start, True
         self._lock, self._closed = threading.RLock(), threading.Event()
         self._controls(server.gui)
         names = [*labels, *[""] * len(trajectories)][: len(trajectories)]
@@ -42,8 +42,9 @@ class Replay:
         self._thread.join(timeout=2.0)
 
     def _controls(self, gui: Any) -> None:
-        end = max(self.play.duration, TICK)
-        self._slider = gui.add_slider("time [s]", min=0.0, max=end, step=min(FINE, end), initial_value=0.0)
+        start, length = self.play.start, max(self.play.end - self.play.start, TICK)
+        fine = min(FINE, length)
+        self._slider = gui.add_slider("time [s]", min=start, max=start + length, step=fine, initial_value=start)
         self._button = gui.add_button("Pause")
         steps = gui.add_button_group("step", ("|◂", "◂", "▸"))
         self._speed = gui.add_dropdown("speed", options=tuple(SPEEDS), initial_value="1×")
@@ -88,21 +89,21 @@ class Replay:
                 with self._lock:
                     was = self._playing
                     self._pause(True)
-                film.film(event.client, 0.0, self.play.duration)
+                film.film(event.client, self.play.start, self.play.end)
                 self._pause(not was)
 
     def toggle(self) -> None:
         """Play, or pause; at the end it begins again."""
         with self._lock:
-            if not self._playing and self._t >= self.play.duration:
-                self._t = 0.0
+            if not self._playing and self._t >= self.play.end:
+                self._t = self.play.start
             self._pause(self._playing)
 
     def step(self, by: float) -> None:
         """Pause, and go on or back by so many seconds."""
         with self._lock:
             self._pause(True)
-            self._t = min(max(self._t + by, 0.0), self.play.duration)
+            self._t = min(max(self._t + by, self.play.start), self.play.end)
             self._slider.value = self._t
             self._show()
 
@@ -123,8 +124,8 @@ class Replay:
                 if not self._playing:
                     continue
                 self._t += passed * SPEEDS[self._speed.value]
-                if self._t > self.play.duration:
-                    self._t = 0.0 if self._loop.value else self.play.duration
+                if self._t > self.play.end:
+                    self._t = self.play.start if self._loop.value else self.play.end
                     self._pause(not self._loop.value)
                 self.play.show(self._t)
                 if now - moved >= SLIDER_TICK or not self._playing:

@@ -29,7 +29,10 @@ def as_array(name: str, value: Any, shape: tuple[int, ...], symbols: str) -> np.
         hint = ""
         if len(given) >= 2 and rank == 1 and given[0] == shape[0]:
             hint = "; if a state is a column, transpose it: one state a row"
-        raise ValueError(f"{name}: expected shape {expected}, that is (…, {symbols}), got {given}{hint}")
+        elif symbols.startswith("steps") and given[-1:] == shape[-1:]:
+            hint = f"; for the same in all steps: numpy.repeat({name}[..., None, :], {shape[0]}, axis=-2)"
+        meaning = "" if symbols == ", ".join(map(str, shape)) else f", that is (…, {symbols})"
+        raise ValueError(f"{name}: expected shape {expected}{meaning}, got {given}{hint}")
     with np.errstate(all="ignore"):  # what does not fit becomes infinite and is named by the check
         return array.astype(np.float64, copy=False)
 

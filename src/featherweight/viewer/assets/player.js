@@ -4,7 +4,7 @@ const SLOW = 1000 / 36, COARSE = 0.6; // a slow frame [ms], and what a page of s
 
 async function main() {
   const scene = await unpacked(PACKED), draw = painter(context(), scene);
-  let stale = true, time = 0, playing = scene.duration > 0, scale = 1;
+  let stale = true, time = scene.start, playing = scene.end > scene.start, scale = 1;
   const changed = () => (stale = true), view = cameraOf(scene, changed);
   const times = scene.times, checked = (id) => element(id).checked;
   const labels = scene.robots.filter((robot) => robot.label).map((robot) => {
@@ -46,7 +46,8 @@ async function main() {
   const slider = element("time"), button = element("play"), speed = element("speed");
   for (const s of [...new Set([...SPEEDS, scene.speed])].sort((a, b) => a - b))
     speed.add(new Option(`${s}×`, s, s === scene.speed, s === scene.speed));
-  slider.max = scene.duration;
+  slider.max = scene.end;
+  slider.min = scene.start;
   document.body.classList.toggle("still", !playing);
   const play = (wanted) => {
     playing = wanted;
@@ -59,11 +60,11 @@ async function main() {
   };
   const step = (by) => show(times[Math.max(0, Math.min(times.length - 1, frameAt(times, time) + by))]);
   button.onclick = () => {
-    if (!playing && time >= scene.duration) time = 0;
+    if (!playing && time >= scene.end) time = scene.start;
     play(!playing);
   };
   slider.oninput = () => show(Number(slider.value));
-  element("reset").onclick = () => show(0);
+  element("reset").onclick = () => show(scene.start);
   element("back").onclick = () => step(-1);
   element("step").onclick = () => step(1);
   const keys = { Space: "play", ArrowLeft: "back", ArrowRight: "step", Home: "reset" };
@@ -87,8 +88,8 @@ async function main() {
     if (playing) {
       coarser(now);
       time += Math.min(now - last, 250) / 1000 * Number(speed.value);
-      if (time > scene.duration) {
-        time = checked("loop") ? time % scene.duration : scene.duration;
+      if (time > scene.end) {
+        time = checked("loop") ? scene.start + (time - scene.start) % (scene.end - scene.start) : scene.end;
         play(checked("loop"));
       }
       stale = true;
@@ -104,7 +105,7 @@ async function main() {
     if (now - told < 100 && playing) return;
     told = now;
     slider.value = time;
-    element("clock").textContent = `${time.toFixed(2)} of ${Number(scene.duration.toPrecision(4))} s`;
+    element("clock").textContent = `${time.toFixed(2)} of ${Number(scene.end.toPrecision(4))} s`;
   };
   requestAnimationFrame(tick);
 }
