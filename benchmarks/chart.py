@@ -15,10 +15,7 @@ def rows_of(result: dict[str, Any]) -> list[tuple[str, str, float]]:
     feet = next(r for r in result["contact"] if r["points"] == "feet")
     return [
         *((f"forward dynamics, {robot}, one call", "Pinocchio", r["single_ratio"]) for robot, r in forward.items()),
-        *(
-            (f"forward dynamics, {robot}, batch, a core", "Pinocchio", r["batch_ratio"])
-            for robot, r in forward.items()
-        ),
+        *((f"forward dynamics, {robot}, batch, a core", "Pinocchio", r["batch_ratio"]) for robot, r in forward.items()),
         ("step on four feet, one robot", "MuJoCo", feet["single_ratio"]),
         ("step on four feet, batch, a core", "MuJoCo", feet["batch_ratio"]),
     ]

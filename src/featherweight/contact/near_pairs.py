@@ -107,7 +107,8 @@ def _flat(contact: NearContact) -> list[Any]:
 
 
 def _contact(numbers: Sequence[Any]) -> NearContact:
-    return NearContact(*numbers[:3], Vector(*numbers[3:6]), Vector(*numbers[6:]))
+    ahead, gap, number = numbers[:3]
+    return NearContact(ahead, gap, number, Vector(*numbers[3:6]), Vector(*numbers[6:]))
 
 
 def near_pairs(pairs: Sequence[TouchingPair], slots: int, at: Kinematics, h: Any) -> Nearest:
