@@ -37,7 +37,8 @@ class Socket:
     """What is asked of the browser or of a page, and what it answers."""
 
     def __init__(self, url: str) -> None:
-        self._number, self._socket = 0, connect(url, max_size=None, open_timeout=20)
+        # no pings: they take from the `random` module, which hypothesis reports of the strategy that runs meanwhile
+        self._number, self._socket = 0, connect(url, max_size=None, open_timeout=20, ping_interval=None)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Ask for something and wait for the answer."""
