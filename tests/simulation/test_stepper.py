@@ -291,6 +291,7 @@ def test_two_threads_at_once_are_refused() -> None:
     assert sim.t.tolist() == [DT] * 3
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of Python 3.12 and later, where there are threads
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_goes_its_own_way() -> None:
     sim, other = small(), small()

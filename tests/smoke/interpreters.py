@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = ROOT / ".smoke"
-NAMES = [f"python3.{minor}{kind}" for minor in range(10, 15) for kind in ("", "t")]
+NAMES = [f"python3.{minor}{kind}" for minor in range(10, 16) for kind in ("", "t")]
 SECONDS = 120  # for one interpreter
 
 
