@@ -79,8 +79,8 @@ def _of_rollouts(model: fw.Model) -> list[Wish]:
         Wish({"final": lambda q, v, x: q}, "final"),
         Wish({"cost": lambda t, q, v, tau, x: 1.0}, fine=True),
         Wish({"final": lambda q, v, x: q[0]}, fine=True),
-        Wish({"contact": SpringDamper()}, "contact"),
-        Wish({"integrator": "variational"}, "integrator"),
+        Wish({"contact": SpringDamper(stiffness=500.0, damping=5.0)}, fine=True),
+        Wish({"integrator": "variational"}, fine=True),
     ]
     return found
 
