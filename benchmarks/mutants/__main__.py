@@ -33,7 +33,7 @@ FOLDERS = (
 )  # fmt: skip
 TESTS = (
     "closed_form", "spatial", "joints", "model", "laws", "dynamics", "collision", "contact", "extending", "simulation",
-    "variational", "control", "robots", "peers",
+    "variational", "control", "functions", "robots", "peers",
 )  # fmt: skip
 
 
