@@ -50,9 +50,12 @@ def test_nothing_stays_of_functions_that_are_gone() -> None:
     tracemalloc.start()
     try:
         make(range(10, 20))
-        before = tracemalloc.get_traced_memory()[0]
-        make(range(20, 520))
-        assert tracemalloc.get_traced_memory()[0] - before < 500 * 10
+        grown = []
+        for first in (20, 520, 1020):  # other threads take memory, too, but not each time
+            before = tracemalloc.get_traced_memory()[0]
+            make(range(first, first + 500))
+            grown.append(tracemalloc.get_traced_memory()[0] - before)
+        assert min(grown) < 500 * 10
     finally:
         tracemalloc.stop()
 
