@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from featherweight.collision import Placed, touch_count, touches
+from featherweight.collision.geometry import across
 from featherweight.shapes import Box, Capsule, Convex, Cylinder, Sphere
 from featherweight.spatial import Transform, Vector
 
@@ -40,3 +41,11 @@ def test_supports_are_farthest(shape):
         most = d @ np.array(shape.support(Vector(*d)))
         assert max(d @ p for p in points) <= most + 1e-12
     assert max(np.linalg.norm(p) for p in points) <= shape.reach + 1e-12
+
+
+def test_what_is_across_a_direction_is_across_the_axis_it_is_least_along_too():
+    """e × n / |e × n|, e the axis with the smallest |component|."""
+    for n in np.random.default_rng(0).normal(size=(50, 3)):
+        n /= np.linalg.norm(n)
+        expected = np.cross(np.eye(3)[np.argmin(np.abs(n))], n)
+        assert tuple(across(Vector(*n))) == pytest.approx(expected / np.linalg.norm(expected), abs=1e-15)

@@ -118,3 +118,9 @@ def test_two_fields_of_heights_are_two_tables() -> None:
     for ground in ((low, high), (high, low)):
         run = fw.rollout(model, q, np.zeros(6), steps=1, dt=1e-3, contact=fw.contact.Impulse(ground))
         assert run.penetration[0, 0] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("point", [(0.0, 0.0), (0.0, 0.0, np.nan), 1.0])
+def test_a_planes_point_is_three_numbers(point):
+    with pytest.raises(ValueError, match="Plane: point: expected 3 finite numbers"):
+        Plane(point=point)

@@ -47,5 +47,7 @@ def test_mistakes_are_told() -> None:
         fw.control.parts(WORLD, {"arm_": (ARM, HOLD), "cart_": (CART, seldom)})
     with pytest.raises(ValueError, match="sees dt"):
         fw.control.parts(WORLD, {"arm_": (ARM, seeing)})
+    with pytest.raises(TypeError, match="expected a featherweight Model, got str"):
+        fw.control.parts(WORLD, {"arm_": ("arm", HOLD)})  # type: ignore[dict-item]
     with pytest.raises(TypeError, match="prefix"):
         fw.control.parts(WORLD, {})
