@@ -198,7 +198,7 @@ class Worker:
         say(
             rest=[
                 round(time.monotonic() - self.begin, 1), memory(),
-                len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task")),
+                len(os.listdir("/proc/self/fd")), threads_left(),
             ], counts=self.counts, known=len(self.known),
         )  # fmt: skip
         self.resting.clear()
@@ -384,6 +384,15 @@ class Watch:
                 least = itertools.accumulate((x[k] for x in late), min)
                 grown[name] = max(grown[name], *(round(x[k] - low, 2) for x, low in zip(late, least, strict=True)), 0.0)
         return grown
+
+
+def threads_left() -> int:
+    """The fewest within a second: where the machine is busy, those that end take a while to be gone."""
+    fewest = len(os.listdir("/proc/self/task"))
+    for _ in range(20):
+        time.sleep(0.05)
+        fewest = min(fewest, len(os.listdir("/proc/self/task")))
+    return fewest
 
 
 def read_lines(pipe: Any, lines: queue.Queue[bytes]) -> None:
