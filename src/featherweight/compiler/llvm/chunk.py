@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import struct
+from itertools import zip_longest
 
 from featherweight.compiler.llvm import memory
 from featherweight.compiler.llvm.lanes import LaneTypes
-from featherweight.compiler.llvm.places import Places
+from featherweight.compiler.llvm.places import Place, Places
 from featherweight.compiler.llvm.products import call_product
 from featherweight.compiler.llvm.straight import Leaving
+from featherweight.compiler.llvm.vectors import WIDEST, Vectors, are_one, operands, side_by_side
 from featherweight.compiler.plan.steps import Chunk
 from featherweight.compiler.trace.arrays import LANES, ROWS, UNIFORM
 from featherweight.compiler.trace.operations import OPERATIONS
@@ -22,6 +24,7 @@ from featherweight.compiler.trace.operations import OPERATIONS
 CONSTANT = ", !tbaa !0"
 CONSTANT_METADATA = '!0 = !{!1, !1, i64 0, i64 1}\n!1 = !{!"slot", !2, i64 0}\n!2 = !{!"workspace"}\n'
 LOOKUPS = {UNIFORM: memory.lookup_uniform, LANES: memory.lookup}
+VECTORS = {n: LaneTypes(n) for n in range(2, WIDEST + 1)}  # of operations of one lane that are done at once
 LOADS = {UNIFORM: memory.load_uniform, LANES: memory.load_lanes, ROWS: memory.load_rows}
 
 
@@ -35,8 +38,10 @@ class ChunkFunction:
         self.left = self.own + len(chunk.blocks) + len(chunk.targets)
         self.lines: list[str] = []
         self.names = 0  # LLVM's own, %1 and so on: faster to read than those that it has to keep
-        self.values: list[str] = []  # of the operations
-        self.loaded: dict[tuple, str] = {}
+        self.values: dict[int, str] = {}  # of the operations
+        self.loaded: dict[tuple, str] = {}  # by reference, and vectors by those of their numbers
+        self.vectors = Vectors(chunk, lanes.at_once)
+        self.made_at_once: dict[int, str] = {}  # vectors, by number of the first operation
         self.replaced = set(chunk.over.values())
 
     def text(self, name: str) -> str:
@@ -52,21 +57,89 @@ class ChunkFunction:
         return text.replace(CONSTANT, "").split("\n")
 
     def _write(self) -> None:
-        stores, over, leaving = self.chunk.stores, self.chunk.over, self.leaving
-        left: dict[int, list[int]] = {}
-        for n, (k, _, _) in enumerate(leaving.values):
-            left.setdefault(k, []).append(n)
+        over, goals = self.chunk.over, self._goals()
         waiting: list[int] = []  # to be stored where something has still to be read
         for k, (op, *refs) in enumerate(self.chunk.code):
-            self.values.append(self._operation(k, op, refs))
-            for n in left.get(k, ()):
-                self.lines.append(f"store double {self._as_number(k)}, ptr {self._address(self.left + n, 0)}")
-            if k in stores and k not in leaving.unread:
+            n = self.vectors.width(k)
+            if n > 1:
+                self._at_once(k, n, op)
+                self._store_at_once(range(k, k + n), goals)
+            elif n == 1:
+                self.values[k] = self._operation(k, op, refs)
+                for place in goals.get(k, ()):
+                    self._store(self.lanes, self._as_number(k), place)
+            if k in over:
                 waiting.append(k)
-            if waiting:
-                for ready in [j for j in waiting if j not in over or over[j] in self.loaded]:
-                    waiting.remove(ready)
-                    self._store(ready, *stores[ready])
+            for ready in [j for j in waiting if over[j] in self.loaded]:
+                waiting.remove(ready)
+                self._store(self.lanes, self._as_number(ready), self._own_place(ready))
+
+    def _goals(self) -> dict[int, list[Place]]:
+        """Where values are stored as soon as they are known: in results, and in slots that nobody reads here."""
+        chunk, leaving = self.chunk, self.leaving
+        goals: dict[int, list[Place]] = {}
+        for n, (k, _, _) in enumerate(leaving.values, start=self.left):
+            goals.setdefault(k, []).append(self.places.where[n])
+        for k in chunk.stores:
+            if k not in leaving.unread and k not in chunk.over:
+                goals.setdefault(k, []).append(self._own_place(k))
+        return goals
+
+    def _own_place(self, k: int) -> Place:
+        """The slot of a value that later steps read."""
+        block, number = self.chunk.stores[k]
+        base, distance = self.places.where[self.own + block]
+        return base, distance + self.lanes.bytes * number
+
+    # ---- several operations at once
+
+    def _at_once(self, k: int, n: int, op: str) -> None:
+        """Write n operations from this one on as one on vectors."""
+        types = VECTORS[n]
+        x = [self._vector(refs, types) for refs in operands(self.chunk.code[k : k + n])]
+        self.made_at_once[k] = self._called(types, OPERATIONS[op].llvm, x)
+
+    def _vector(self, refs: tuple, types: LaneTypes) -> str:
+        """The vector of these numbers."""
+        T = types.real
+        if self.vectors.hold(refs):
+            return self.made_at_once[refs[0][1]]
+        if refs in self.loaded:
+            return self.loaded[refs]
+        if side_by_side(refs) and self.replaced.isdisjoint(refs):
+            vector = self._made(f"load {T}, ptr {self._slot_address(*refs[0][1:])}, align 8{CONSTANT}")
+        elif are_one(refs):
+            vector = self._spread(self._value(refs[0]), types)
+        else:
+            vector = "poison"
+            for j, ref in enumerate(refs):
+                vector = self._made(f"insertelement {T} {vector}, double {self._value(ref)}, i32 {j}")
+        self.loaded[refs] = vector
+        return vector
+
+    def _spread(self, scalar: str, types: LaneTypes) -> str:
+        """The same number in all lanes."""
+        T, n = types.real, types.width
+        first = self._made(f"insertelement {T} poison, double {scalar}, i32 0")
+        return self._made(f"shufflevector {T} {first}, {T} poison, <{n} x i32> zeroinitializer")
+
+    def _local(self, k: int) -> str:
+        """What an operation gave, taken out of its vector where it has to be."""
+        if k not in self.values:
+            first, j, n = self.vectors.lanes["local", k]
+            self.values[k] = self._made(f"extractelement {VECTORS[n].real} {self.made_at_once[first]}, i32 {j}")
+        return self.values[k]
+
+    def _store_at_once(self, run: range, goals: dict[int, list[Place]]) -> None:
+        """Store what was computed at once, as vectors where it goes side by side."""
+        for places in zip_longest(*[goals.get(k, ()) for k in run]):
+            base, distance = places[0] or ("", 0)
+            if all(place == (base, distance + 8 * j) for j, place in enumerate(places)):
+                self._store(VECTORS[len(run)], self.made_at_once[run[0]], places[0])
+                continue
+            for k, place in zip(run, places, strict=True):
+                if place is not None:
+                    self._store(self.lanes, self._local(k), place)
 
     @property
     def parameters(self) -> str:
@@ -100,7 +173,7 @@ class ChunkFunction:
         """The operand of a reference, loaded on first use."""
         kind = ref[0]
         if kind == "local":
-            return self.values[ref[1]]
+            return self._local(ref[1])
         if kind == "literal":
             return self.lanes.literal(struct.unpack("<d", ref[1])[0])
         if ref not in self.loaded:
@@ -108,12 +181,8 @@ class ChunkFunction:
         return self.loaded[ref]
 
     def _number(self, k: int) -> str:
-        T, w = self.lanes.real, self.lanes.width
         scalar = self._made(f"load double, ptr {self._number_address(k)}{CONSTANT}")
-        if w == 1:
-            return scalar
-        first = self._made(f"insertelement {T} poison, double {scalar}, i32 0")
-        return self._made(f"shufflevector {T} {first}, {T} poison, <{w} x i32> zeroinitializer")
+        return scalar if self.lanes.width == 1 else self._spread(scalar, self.lanes)
 
     def _number_address(self, k: int) -> str:
         return self._address(len(self.places.where) - 1, 8 * k)
@@ -133,7 +202,7 @@ class ChunkFunction:
     def _truth(self, ref: tuple) -> str:
         """A condition: they cross between chunks as 0 and 1."""
         if ref[0] == "local":
-            return self.values[ref[1]]
+            return self._local(ref[1])
         return self._made(f"fcmp une {self.lanes.real} {self._value(ref)}, {self.lanes.literal(0.0)}")
 
     def _operation(self, k: int, op: str, refs: list[tuple]) -> str:
@@ -147,8 +216,12 @@ class ChunkFunction:
         if "c" in (takes := row.takes or ""):
             x = [self._truth(r) if kind == "c" else self._value(r) for kind, r in zip(takes, refs, strict=True)]
         else:
-            x = [self.values[ref[1]] if ref[0] == "local" else self._value(ref) for ref in refs]
-        write, n = self.lanes.numbered(row.llvm, len(x))
+            x = [self._local(ref[1]) if ref[0] == "local" else self._value(ref) for ref in refs]
+        return self._called(self.lanes, row.llvm, x)
+
+    def _called(self, types: LaneTypes, llvm: str, x: list[str]) -> str:
+        """Write an operation with these operands; the name of its result."""
+        write, n = types.numbered(llvm, len(x))
         begin = self.names + 1
         self.names += n
         self.lines.append(write(*x, *[f"%{name}" for name in range(begin, begin + n)]))
@@ -176,11 +249,11 @@ class ChunkFunction:
     def _as_number(self, k: int) -> str:
         """A value as it is stored: conditions are 0 and 1."""
         if OPERATIONS[self.chunk.code[k][0]].gives != "c":
-            return self.values[k]
+            return self._local(k)
         one, zero = (f"{self.lanes.real} {self.lanes.literal(x)}" for x in (1.0, 0.0))
-        return self._made(f"select {self.lanes.bool} {self.values[k]}, {one}, {zero}")
+        return self._made(f"select {self.lanes.bool} {self._local(k)}, {one}, {zero}")
 
-    def _store(self, k: int, block: int, place: int) -> None:
-        T, out = self.lanes.real, self._as_number(k)
-        pointer = self._address(self.own + block, self.lanes.bytes * place)
-        self.lines.append(f"store {T} {out}, ptr {pointer}, align {self.lanes.bytes}")
+    def _store(self, types: LaneTypes, value: str, place: Place) -> None:
+        base, distance = place
+        pointer = self._made(f"getelementptr i8, ptr {base}, i64 {distance}") if distance else base
+        self.lines.append(f"store {types.real} {value}, ptr {pointer}, align {self.lanes.bytes}")

@@ -10,10 +10,11 @@ from featherweight.compiler.trace.operations import OPERATIONS
 
 
 class LaneTypes:
-    """Spelling of types, intrinsics and literals for a number of lanes."""
+    """Spelling of types, intrinsics and literals for a number of lanes. Of one lane, so many numbers may be computed at
+    once."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, width: int, at_once: int = 1) -> None:
+        self.width, self.at_once = width, at_once
         self.bytes = 8 * width
         vector = width > 1
         self.real = f"<{width} x double>" if vector else "double"

@@ -64,7 +64,8 @@ def emit_module(
     With `loop` (how many of the inputs are carry, how many are given for each step, of how much of the carry a history
     is kept) they repeat the plan.
     """
-    lanes, native = LaneTypes(width), LaneTypes(target.moved_at_once(width))
+    lanes = LaneTypes(width, target.computed_at_once(width) if width == 1 else 1)
+    native = LaneTypes(target.moved_at_once(width))
     in_blocks = [(prod(shape), plan.base["input", k]) for k, shape in enumerate(inputs)]
     out_blocks, entry = [], 0
     for shape in outputs:

@@ -21,6 +21,7 @@ from featherweight.compiler.llvm.packing import emit_packing
 from featherweight.compiler.llvm.products import emit_products
 from featherweight.compiler.llvm.randomness import emit_random
 from featherweight.compiler.llvm.turns import emit_moves
+from featherweight.compiler.llvm.vectors import WIDEST
 from featherweight.compiler.native.target import Target
 
 COMMON = "common"
@@ -71,7 +72,8 @@ def intrinsics(width: int, target: Target) -> str:
     )
     lines = [f"declare {header}\n" for header in (*common, *FLOAT_MODE[target.arch])]
     moved = target.moved_at_once(width)
-    for w in (1, width, target.width, target.computed_at_once(width), moved, AT_ONCE * moved):
+    vectors = range(2, WIDEST + 1) if width == 1 else ()
+    for w in (1, width, target.width, target.computed_at_once(width), moved, AT_ONCE * moved, *vectors):
         lines += LaneTypes(w).declarations().splitlines(keepends=True)
     return "".join(dict.fromkeys(lines))
 
