@@ -6,7 +6,7 @@ import pytest
 from featherweight.collision import Placed, touch_count, touches
 from featherweight.collision.geometry import across
 from featherweight.shapes import Box, Capsule, Convex, Cylinder, Sphere
-from featherweight.spatial import Transform, Vector
+from featherweight.spatial import Matrix, Transform, Vector
 
 
 def at(x, y, z):
@@ -49,3 +49,19 @@ def test_what_is_across_a_direction_is_across_the_axis_it_is_least_along_too():
         n /= np.linalg.norm(n)
         expected = np.cross(np.eye(3)[np.argmin(np.abs(n))], n)
         assert tuple(across(Vector(*n))) == pytest.approx(expected / np.linalg.norm(expected), abs=1e-15)
+
+
+@pytest.mark.parametrize("along", [-0.3, 0.3])
+def test_nearly_parallel_capsules_touch_where_the_shorter_one_ends(along):
+    """Half a millimetre from where they cross: the farther point is beside the end of the shorter one, not past it."""
+    angle, half, apart = 0.02, 0.2, 0.09
+    w = np.array([0.0, np.sin(angle), np.cos(angle)])
+    centre = np.array([0.0, 0.0, along]) - apart * np.eye(3)[0] - w * (half - 5e-4)
+    axes = Matrix.of([np.eye(3)[0], np.cross(w, np.eye(3)[0]), w])
+    a = Placed(Capsule(0.05, 1.0), at(0.0, 0.0, 0.0))
+    b = Placed(Capsule(0.05, 2 * half), Transform(axes, Vector(*centre)))
+    ends = []
+    for touch in touches(a, b):
+        assert np.dot(touch.normal, w) == pytest.approx(0.0, abs=1e-9)  # else it is about the cap
+        ends.append(np.dot(np.array(touch.point) - centre, w))
+    assert max(ends) == pytest.approx(half, abs=1e-7)
