@@ -1,5 +1,5 @@
-"""Hard steps, recorded, and their laws by NumPy: limp humanoids on stairs, and faces whose corners jam (stacks, boxes
-thrown in long steps)."""
+"""Hard steps, recorded, and their laws by NumPy: limp humanoids on stairs, and what jams (faces of stacks and of boxes
+thrown in long steps, random worlds, a ball that is wedged)."""
 
 from __future__ import annotations
 
@@ -43,19 +43,21 @@ def recorded(name: str, k: int) -> Coupling:
 @pytest.mark.parametrize(("name", "k"), CASES)
 def test_a_step_where_exact_laws_go_round_is_solved(name: str, k: int) -> None:
     """Exact laws alone came no nearer than 1e-4 m/s in 400 turns, small weights of splitting than 2e-8 m/s in 1500
-    on what jams, and with room in all trials than 2e-3 m/s on the last three ragdolls."""
+    on what jams, weights of 4, 16, 64, 1e6 and 4e6 than 5e-8 m/s on the last ragdoll; the last two jams (a rolling
+    ball wedged between a box and the ground is one) they solved only where contacts might close by 1e-4 m/s."""
     coupling = recorded(name, k)
     begin = Iterate([[0.0] * part.law.size for part in coupling.problems], 1.0, 0.0)
     found = search(coupling, begin, TOLERANCE, 1500)
     assert found.error <= TOLERANCE**2
 
-    # the laws, by dense algebra; what recovers from depth may be left out
+    # the laws, by dense algebra; what recovers from depth may be left out, and then there may be room
     T, Y, e, friction = (RECORDED[name][f"{array}{k}"] for array in ("T", "Y", "e", "friction"))
     impulses = np.concatenate(found.impulses)
     G = T @ Y.T
     w, count = e + G @ impulses, len(friction)
     mobility, normal = np.diag(G), np.r_[3 * np.arange(count), 3 * count : len(e)]
-    least = -RECORDED[name][f"eases{k}"] - MOST_ROOM - 2 * TOLERANCE
+    eases = RECORDED[name][f"eases{k}"]
+    least = -eases - (MOST_ROOM if eases.any() else 0.0) - 2 * TOLERANCE
     assert (impulses[normal] >= 0).all()
     assert (w[normal] >= least).all()
     assert (np.minimum(w[normal], impulses[normal] * mobility[normal]) <= 2 * TOLERANCE).all()

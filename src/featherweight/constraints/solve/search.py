@@ -2,18 +2,22 @@
 
 The first trial goes on where sweeps ended. Where limbs are light and many contacts and stops act on each other, Newton
 steps go round between the sides of the laws. Other trials begin where turns of operator splitting come (`splitting`),
-which go on where those of the trial before ended, with another weight.
+with another weight each.
 
 **Jams.** Corners of a face lie in one plane but for rounding: by 1e-8 m/s they want velocities that no motion has. They
-push against each other until one of them lets go or slides. Small weights take a million turns for that; large
-ones move impulses as far as it takes, but lose their way where many stops act. So a round of trials has both, and the
-next round goes on from where the small weights came.
+push against each other until one of them lets go or slides. Small weights take a million turns for that; large ones
+move impulses as far as it takes, but lose their way where many stops act. So a round of trials has both, and splitting
+goes on from where the last small one came.
+
+**Wedges.** A ball between two bodies may stick with thirty times the impulses with which it would slide; from there it
+is a long way. So one trial of each round comes from the other side: a large weight and no impulses to begin with, which
+first of all holds whatever touches.
 
 **Recovery.** Points between two surfaces, or stops of joints and the ground, may want velocities that no motion has.
 After some trials what recovers from depth is left out, so that v* ≤ 0, which can be fulfilled, and splitting begins
-anew. A point on the seam of two boxes, inside of both by rounding, has no room at all then, and the impulses of its two
+anew. A point on the seam of two boxes, inside of one of them, hardly has any room then, and the impulses of its two
 contacts grow without end: in every second trial it gets a little, and more each time, but never more than a millimetre
-a second. Other problems are harder with room.
+a second. Where nothing recovers from depth there is none: a residual below the tolerance says that all laws hold.
 """
 
 from __future__ import annotations
@@ -26,31 +30,29 @@ from featherweight.constraints.solve.coupling import Coupling, Impulses
 from featherweight.constraints.solve.newton import FAR, Iterate, newton_step
 from featherweight.constraints.solve.splitting import TURNS, Split, split
 from featherweight.constraints.solve.system import AllBlocks
-from featherweight.scalar import logical_not, maximum, minimum, repeat, when, where
+from featherweight.scalar import logical_not, maximum, minimum, mod, repeat, when, where
 
 STEPS, LONGER = 20.0, 40.0  # of the first trial, and of others
 TRIALS = 3.0  # after which nothing has to recover from depth: two contacts may want what is not possible
 ROOM, WIDER, MOST_ROOM = 1e-5, 10.0, 1e-3  # velocity [m/s] by which it may become deeper: at first, times, at most
-WEIGHTS = 4.0, 16.0, 64.0, 1e6, 4e6  # of splitting, a round of trials
-SMALL = 3.0  # of the weights: the next round goes on from there
+WEIGHTS = 4.0, 1.0, 16.0, 64.0, 1e3, 1e6, 4e6  # of splitting, a round of trials
+SMALL = 4.0  # of the weights: splitting goes on from there
+HOLDS = 4.0  # the place of the weight that begins with no impulses
 CLOSER = 0.25  # than the tolerance, and again if that is not enough: what is cut off impulses in the end makes an error
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Where a trial begins: an iterate, and impulses that splitting goes on from, unless this trial only goes on with
-    a smaller `enough` (`again`: 1 or 0), the squared error that it is to reach; where small weights came (`settled`);
-    the best impulses of earlier trials; its number, and its place in the round of weights; the room of what is eased,
-    and the widest so far."""
+    """Where a trial begins: an iterate, and what splitting goes on from, unless this trial only goes on with a smaller
+    `enough` (`again`: 1 or 0), the squared error that it is to reach; the best impulses of earlier trials; its number;
+    the room of what is eased, and the widest so far."""
 
     start: Iterate
     split: Split
-    settled: Split
     again: Any
     enough: Any
     best: Iterate
     number: Any
-    place: Any
     room: Any
     widest: Any
 
@@ -61,13 +63,15 @@ def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Ite
     enough = CLOSER * CLOSER * square
     nothing = blocks.nothing()
     still = Split(nothing, nothing)
+    recovers: Any = False
+    for ease in coupling.eases:
+        recovers = recovers | (ease > 0)
 
     def trial(now: Trial) -> Trial:
         first = now.number == 0
         eased = blocks.eased(now.number >= TRIALS, now.room)
         splits = logical_not(first | (now.again > 0))
-        same = now.start.impulses, now.split, now.settled, now.place
-        start, own, settled, place = when(splits, partial(_splitting, eased, now, still), same)
+        start, own = when(splits, partial(_splitting, eased, now, still), (now.start.impulses, now.split))
         turns = now.start.turns + where(splits, float(TURNS), 0.0)
 
         end = turns + where(first, STEPS, LONGER)
@@ -79,31 +83,30 @@ def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Ite
 
         number = where(found, now.number, now.number + 1.0)
         wider = where(now.widest > 0, minimum(WIDER * now.widest, MOST_ROOM), ROOM)
-        room = where(found, now.room, where((number > TRIALS) & (now.room == 0), wider, 0.0))
+        lacks = recovers & (number > TRIALS) & (now.room == 0)
+        room = where(found, now.room, where(lacks, wider, 0.0))
         return Trial(
-            replace(last, error=FAR, stays=0.0), own, settled, where(found, 1.0, 0.0),
-            where(found, CLOSER * CLOSER * now.enough, enough), best, number, place, room, maximum(now.widest, room),
+            replace(last, error=FAR, stays=0.0), own, where(found, 1.0, 0.0),
+            where(found, CLOSER * CLOSER * now.enough, enough), best, number, room, maximum(now.widest, room),
         )  # fmt: skip
 
     none = Iterate(nothing, FAR, 0.0)
-    start = Trial(begin, still, still, 0.0, enough, none, 0.0, 0.0, 0.0, 0.0)
+    start = Trial(begin, still, 0.0, enough, none, 0.0, 0.0, 0.0)
     ends = lambda c: (c.best.error <= square) | (c.start.turns >= begin.turns + float(most))  # noqa: E731
     end = repeat(trial, start, until=ends, at_most=-(-most // int(STEPS)))
     return replace(end.best, turns=end.start.turns)
 
 
-def _splitting(blocks: AllBlocks, now: Trial, still: Split) -> tuple[Impulses, Split, Split, Any]:
-    """The impulses of some turns; what the next ones go on from, where small weights came, and the next place."""
+def _splitting(blocks: AllBlocks, now: Trial, still: Split) -> tuple[Impulses, Split]:
+    """The impulses of some turns, and what the next ones go on from."""
     anew = now.number == TRIALS  # impulses that tried what is not possible are of no use
-    place = where(anew, 0.0, now.place)
-    own = split(blocks, _either(anew, still, now.split), _weight(place))
-    settled = _either(place < SMALL, own, now.settled)
-    after = where(place == len(WEIGHTS) - 1.0, 0.0, place + 1.0)
-    return own.impulses, _either(after == 0, settled, own), settled, after
+    place = mod(now.number - where(now.number < TRIALS, 1.0, TRIALS), float(len(WEIGHTS)))
+    own = split(blocks, _either(anew | (place == HOLDS), still, now.split), _weight(place))
+    return own.impulses, _either(place < SMALL, own, now.split)
 
 
 def _weight(place: Any) -> Any:
-    """Of splitting, by its place in the round."""
+    """Of splitting, by its place in a round."""
     weight: Any = WEIGHTS[-1]
     for k, other in enumerate(WEIGHTS[:-1]):
         weight = where(place == float(k), other, weight)
