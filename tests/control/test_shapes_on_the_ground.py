@@ -45,13 +45,14 @@ def test_heights_above_a_slope() -> None:
     assert heights == pytest.approx([np.array([0.1, -0.2, 1.3]) @ normal - 0.1])
 
 
-def walker() -> fw.Model:
-    """Four legs of three hinges, a small cylinder across at the end of each; no contact points."""
+def walker(hip: float = 1.0, knee: float = 1.0) -> fw.Model:
+    """Four legs of three hinges, a small cylinder across at the end of each; no contact points. With -1 a hinge turns
+    about -y."""
     builder = fw.Builder("walker")
     builder.add_body("trunk", joint=fw.joints.Free(), inertia=fw.Inertia.box(5.0, (0.4, 0.2, 0.1)))
     for name, x, y in (("FL", 0.2, 0.1), ("FR", 0.2, -0.1), ("HL", -0.2, 0.1), ("HR", -0.2, -0.1)):
         parent, place = "trunk", (x, y, 0.0)
-        for joint, axis in (("abad", "x"), ("hip", "y"), ("knee", "y")):
+        for joint, axis in (("abad", "x"), ("hip", (0.0, hip, 0.0)), ("knee", (0.0, knee, 0.0))):
             link = f"{name}_{joint}_link"
             builder.add_body(
                 link, parent=parent, joint=fw.joints.Revolute(axis), joint_name=f"{name}_{joint}",
@@ -71,3 +72,13 @@ def test_a_walker_on_cylinders_is_found_its_feet_and_placed() -> None:
     assert fw.scenes.lowest(model, q) == pytest.approx(0.0, abs=1e-12)
     q = start(model, (), 0.1, (Plane(),))
     assert fw.scenes.lowest(model, q) == pytest.approx(0.1, abs=1e-12)
+
+
+@pytest.mark.parametrize(("hip", "knee"), [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
+def test_feet_are_below_the_hips_whichever_way_hinges_turn(hip: float, knee: float) -> None:
+    model = walker(hip, knee)
+    q = fw.scenes.crouched(model)
+    for name in ("FL", "FR", "HL", "HR"):
+        foot, top = (fw.frame_pose(model, q, f"{name}_{part}").position for part in ("foot", "hip_link"))
+        assert foot[:2] == pytest.approx(top[:2], abs=1e-12)
+        assert 0.2 < top[2] - foot[2] < 0.39

@@ -174,7 +174,7 @@ def test_what_can_change_inside_is_not_taken_for_fixed() -> None:
         made = fw.rollout(MODEL, q, v, steps=10, dt=DT, limits=False, constraints=limit)
         return float(made.v[1, 6])
 
-    slow = end()
+    slow = [end() for _ in range(3)][-1]  # one that were prepared would be run again
     speed[...] = 5.0
     assert (slow, end()) == (-0.5, -5.0)
     assert not Fields([limit]).fixed
@@ -312,6 +312,13 @@ def test_warnings_come_each_time_and_name_the_users_line() -> None:
         warnings.simplefilter("error")
         v[6] = -3.0
         fw.rollout(walker(), q, v, **arguments)
+    builder, ball = fw.Builder("swing"), fw.Inertia.sphere(1.0, 0.1, (0.0, 0.0, -1.0))
+    free = builder.add_body("bob", joint=fw.joints.Revolute("y"), limits=fw.Limits(-0.8, 0.8), inertia=ball).build()
+    for _ in range(3):  # the third one is repeated
+        fw.rollout(free, np.zeros(1), np.ones(1), **arguments)
+    assert list(map(type, free.cache.rollouts.values())) == [prepared.Prepared]
+    with pytest.warns(UserWarning, match="is beyond its limits"):
+        fw.rollout(free, np.full(1, 0.799), np.ones(1), **arguments)
     stiff = fw.contact.SpringDamper(stiffness=1e9)
     for _ in range(2):
         with pytest.warns(UserWarning, match="too long"):
