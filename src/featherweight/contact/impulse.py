@@ -50,7 +50,7 @@ class Impulse(ContactModel):
     """
 
     tolerance: float = 1e-8
-    iterations: int = 4000
+    iterations: int = 10_000
     recovery: float = 50.0
     recovery_speed: float = 0.5
     slop: float = 1e-6

@@ -45,7 +45,7 @@ class SolverOptions:
     """
 
     tolerance: Any = 1e-8
-    iterations: int = 4000
+    iterations: int = 10_000
     keep_best: bool = False
 
     def over(self, numbers: Numbers) -> SolverOptions:
