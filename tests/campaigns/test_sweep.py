@@ -220,7 +220,7 @@ def test_where_every_chunk_fails_it_ends(tmp_path, monkeypatch):
 
 def test_ctrl_c_ends_it_and_the_same_call_goes_on(whole, tmp_path, monkeypatch):
     path = tmp_path / "interrupted.zarr"
-    with monkeypatch.context() as patched:
+    with monkeypatch.context() as patched, fw.threads(2):  # with more, all five chunks would be begun at once
         patched.setattr(SweepProgress, "show", lambda self, outcome: signal.raise_signal(signal.SIGINT))
         found = fw.sweep(falling.model, path, **falling.study())
     assert not found.complete
