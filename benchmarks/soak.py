@@ -376,15 +376,13 @@ class Watch:
 
     def growth(self) -> dict[str, float]:
         """By how much memory, files and threads were more than at an earlier rest, after the first two minutes of a
-        worker, at most: medians of three rests, for what one rest has and the next has not is not growth. Memory that
-        the C library gives back to the system at last is no fault."""
+        worker, at most. Memory that the C library gives back to the system at last is no fault."""
         grown = {"megabytes": 0.0, "files": 0.0, "threads": 0.0}
         for rests in self.rests:
             late = [x for x in rests if x[0] >= WARM_SECONDS]
             for k, name in enumerate(grown, start=1):
-                middle = [sorted(x[k] for x in late[j : j + 3])[1] for j in range(len(late) - 2)]
-                least = itertools.accumulate(middle, min)
-                grown[name] = max(grown[name], *(round(x - low, 2) for x, low in zip(middle, least, strict=True)), 0.0)
+                least = itertools.accumulate((x[k] for x in late), min)
+                grown[name] = max(grown[name], *(round(x[k] - low, 2) for x, low in zip(late, least, strict=True)), 0.0)
         return grown
 
 
