@@ -121,6 +121,45 @@ def test_balls_are_found_as_far_as_they_can_come(base: str) -> None:
                 assert (near_pairs([pair], 1, at, h).contacts[0].number >= 0) == is_there
 
 
+def walker() -> fw.Model:
+    """A trunk on two bent legs with stops, each with a sole of three points and a ball; the balls may touch."""
+    builder = fw.Builder("walker")
+    builder.add_body("trunk", joint=fw.joints.Free(), inertia=fw.Inertia.box(3.0, (0.3, 0.2, 0.1)))
+    hinge, limits = fw.joints.Revolute((0, 1, 0)), fw.Limits(-0.4, 0.4)
+    for k, y in enumerate((0.1, -0.1)):
+        for name, parent, place, inertia in (
+            (f"thigh{k}", "trunk", (0, y, 0), fw.Inertia.box(0.5, (0.05, 0.05, 0.3))),
+            (f"shank{k}", f"thigh{k}", (0, 0, -0.25), fw.Inertia.box(0.3, (0.04, 0.04, 0.2))),
+        ):
+            builder.add_body(
+                name, parent=parent, joint=hinge, limits=limits, placement=fw.Placement(place), inertia=inertia
+            )
+        builder.add_geometry(f"shank{k}", fw.shapes.Sphere(0.02), fw.Placement((0, 0, -0.1)), name=f"ball{k}")
+        for n, x in enumerate((-0.05, 0.02, 0.1)):
+            builder.add_contact_point(f"sole{k}{n}", parent=f"shank{k}", position=(x, 0, -0.2))
+    return builder.build()
+
+
+def test_pairs_that_do_not_touch_change_no_bit() -> None:
+    """Steps that sweeps, Newton steps and splitting solve, with slots for a pair that is apart, and without."""
+    model, rng, n = walker(), np.random.default_rng(1), 4000
+    q = np.tile(model.neutral(), (n, 1))
+    q[:, 7:], q[:, 3:6] = rng.uniform(-0.41, 0.41, (n, 4)), 0.1 * rng.normal(size=(n, 3))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+    q[:, 2] = -fw.scenes.lowest(model, q) - 1e-4
+    v = 0.5 * rng.normal(size=(n, model.nv))
+    with pytest.warns(UserWarning, match="beyond their limits"):
+        without, apart = (
+            fw.rollout(model, q, v, steps=1, dt=1e-3, contact=fw.contact.Impulse(friction=0.6, **pairs))
+            for pairs in ({"pairs": "ground"}, {"pairs": [("ball0", "ball1")], "slots": 1})
+        )
+    turns = without.solver[:, -1, 0]
+    assert [(turns <= 4).sum() > 3000, (turns > 4).sum() > 100, (turns > 24).sum() > 5] == [True] * 3
+    assert not np.any(apart.slots[..., 1:])
+    for name in ("q", "v", "contact_force", "solver"):
+        np.testing.assert_array_equal(getattr(apart, name), getattr(without, name), err_msg=name)
+
+
 class Chains:
     """Where a Newton step marks its regions: nowhere."""
 

@@ -11,6 +11,7 @@ from featherweight.scalar.functions import (
     asin,
     atan,
     atan2,
+    by_itself,
     ceil,
     clip,
     cos,
@@ -37,8 +38,8 @@ from featherweight.scalar.randomness import random, random_normal
 from featherweight.scalar.tracing import known, model_number, ruled, weave
 
 __all__ = [
-    "absolute", "acos", "apply", "array", "asin", "atan", "atan2", "ceil", "clip", "cos", "count", "dense", "exp",
-    "floor", "known", "linear", "log", "logical_not", "lookup", "matrix", "maximum", "minimum", "mod", "model_number",
-    "norm", "only_where", "random", "random_normal", "reciprocal", "repeat", "round", "ruled", "sign", "sin", "sqrt",
-    "structural", "tanh", "weave", "when", "where",
+    "absolute", "acos", "apply", "array", "asin", "atan", "atan2", "by_itself", "ceil", "clip", "cos", "count",
+    "dense", "exp", "floor", "known", "linear", "log", "logical_not", "lookup", "matrix", "maximum", "minimum", "mod",
+    "model_number", "norm", "only_where", "random", "random_normal", "reciprocal", "repeat", "round", "ruled", "sign",
+    "sin", "sqrt", "structural", "tanh", "weave", "when", "where",
 ]  # fmt: skip

@@ -49,6 +49,12 @@ def apply(name: str, *args: Any) -> Any:
     return (function or row.others or row.value)(*args)
 
 
+def by_itself(x: Any) -> Any:
+    """x, rounded whatever stands around it: no sum that it is part of takes its terms in, so what is made of it has the
+    same bits whoever else reads it."""
+    return apply("plus", x, -0.0)
+
+
 def _are_arrays(args: tuple[Any, ...]) -> bool:
     """Is there an array of objects, or one beside a traced value?"""
     arrays = [x for x in args if isinstance(x, np.ndarray)]

@@ -62,6 +62,12 @@ class WhereItActs(LocalProblem):
         return when(self.acts, partial(self.part.inside, own), [0.0] * len(self.e))
 
 
+def _felt(part: LocalProblem, law: Linearised, s: dict[int, Any]) -> list[Any]:
+    """H T s of a block."""
+    w = [dot(row, [s[d] for d in part.dofs]) for row in part.T]
+    return [dot(row, w) for row in law.H]
+
+
 class Roaming:
     """The blocks that roam, with all that no Newton step changes."""
 
@@ -158,8 +164,7 @@ class Roaming:
         """H T s of each row."""
         result = []
         for part, law in zip(self._parts, laws, strict=True):
-            w = [dot(row, [s[d] for d in part.dofs]) for row in part.T]
-            result += [dot(row, w) for row in law.H]
+            result += when(part.acts, partial(_felt, part, law, s), [0.0] * len(part.T))
         return result
 
     def _eliminate(self, A: Any, sides: int) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from featherweight.constraints.law import TINY, Linearised, LocalProblem, dot
 from featherweight.constraints.solve.coupling import Coupling, Impulses
 from featherweight.constraints.solve.roaming import Roaming, WhereItActs
-from featherweight.scalar import maximum, where
+from featherweight.scalar import by_itself, maximum, where
 
 
 class AllBlocks:
@@ -96,7 +96,7 @@ class AllBlocks:
             for i, factor in below[k].items():
                 for j, x in K[k].items():
                     K[i][j] = K[i].get(j, 0.0) - factor * x
-        found = Factors(pivots, below, K, self.coupling.tree.mark)
+        found = Factors(pivots, below, K, self.coupling.tree.mark, often)
         return (
             replace(found, roaming=self._roaming.inverted(found, self._others(laws)))
             if often and self._roaming
@@ -114,6 +114,8 @@ class AllBlocks:
             if stays:
                 r |= {i: r[i] + dot(y, law.a) for i, y in zip(part.dofs, zip(*part.Y, strict=True), strict=True)}
         ds = factors.solve(r)
+        if factors.often:
+            ds = {d: by_itself(x) for d, x in ds.items()}  # the same bits with blocks that roam, or without
         if self._roaming is not None:
             others = self._others(laws)
             if factors.roaming is None:
@@ -136,6 +138,7 @@ class Factors:
     below: dict[int, dict[int, Any]]
     above: dict[int, dict[int, Any]]
     mark: Callable[[], None]
+    often: bool = False
     roaming: tuple[Any, Any] | None = None
 
     def solve(self, right: dict[int, Any]) -> dict[int, Any]:
