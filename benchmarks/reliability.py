@@ -37,14 +37,15 @@ def load(result: dict[str, Any]) -> Row | None:
 
 def soak(result: dict[str, Any]) -> Row | None:
     counts = result["counts"]
-    grown = result.get("grown_after_two_minutes") or result["moved_after_two_minutes"]
+    grown = result["grown_after_two_minutes"]
     what = (
         f"{result['minutes']:g} minutes of random calls on 200 models: {_many(counts['calls'])} calls, "
         f"{_many(counts['struck'])} ended by signals, {_many(counts['forks'])} forks"
     )
     came = (
         f"{result['failure_count']} failures; {_many(result['compared_with_fresh_processes'])} calls made again by "
-        f"fresh processes without a cache; memory grew by {grown['megabytes']:.1f} MB at most after two minutes"
+        f"fresh processes without a cache; after two minutes memory in use grew by {grown['megabytes_in_use']:.1f} MB "
+        f"at most, resident memory by {grown['megabytes']:.1f} MB"
     )
     return [what, came, "`make soak`"]
 
