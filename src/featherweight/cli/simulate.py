@@ -27,6 +27,7 @@ from featherweight.cli.app import (
     is_built_in,
     model_named,
     out,
+    plain_warnings,
     told_in_one_line,
 )
 from featherweight.cli.controllers import CONTROLLERS, CROUCHING, USUAL, controller_named
@@ -82,7 +83,7 @@ def simulate(
 ) -> None:
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
     robot = model_named(model, base, policy, root, feet)
-    with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
+    with plain_warnings(), told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
         _alone(live, output, report_to, show, as_json)
         can_be_written("--output", output, (*RUN, *TABLES))
         can_be_written("--report", report_to, PAGE)
