@@ -49,7 +49,8 @@ def load(
         policy: what to do with what cannot be, such as a moving body without mass: "warn" takes it as it is, with one
             warning; "repair" changes it and lists every change in `model.notes`; "strict" raises. A file that does
             not say which links and joints make the tree is refused by all three.
-        parameters: names of constants ("trunk.mass", "knee.damping") that every call may give.
+        parameters: names of constants ("trunk.mass", "knee.damping") that every call may give. The mass is that of
+            the link's own `<inertial>`, without links that are fixed to it; `model.parameters` has what it is.
         gravity: acceleration [m/s²].
         contact: what touches the ground, contact points of collision shapes (spheres, box corners, ends of capsules)
             and whole cylinders: a few of them (True), "all", none (False), or those of the links and frames that are
