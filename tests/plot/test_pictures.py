@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -180,6 +181,16 @@ def test_log_axes_of_a_written_figure_are_not_cut(drop: fw.Trajectory) -> None:
     box = figure.get_tightbbox()  # in inches
     assert 0 <= box.x0 < box.x1 <= figure.get_figwidth()
     assert 0 <= box.y0 < box.y1 <= figure.get_figheight()
+
+
+def test_the_axis_of_an_impact_begins_at_zero(drop: fw.Trajectory) -> None:
+    harder = replace(drop, contact_force=100 * drop.contact_force)
+    (axes,) = harder.plot(panels=["forces"]).axes
+    low, high = axes.get_ylim()
+    assert axes.get_yscale() == "symlog"
+    assert -0.2 * drop.model.weight < low < 0 < high
+    assert axes.get_yticks()[0] == 0.0
+    assert all(tick >= 0.2 * drop.model.weight for tick in axes.get_yticks()[1:]), "none on the zero"
 
 
 def test_powers_of_ten_are_plain_letters() -> None:

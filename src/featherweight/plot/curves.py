@@ -105,6 +105,10 @@ def _draw(axes: Any, panel: Panel, own: Lane) -> None:
 def _scale(axes: Any, panel: Panel) -> None:
     if panel.scale == "symlog":
         axes.set_yscale("symlog", linthresh=panel.linear_below)
+        axes.autoscale(axis="y")  # again: margins are those of the linear axis until now
+        low, high = axes.get_ylim()
+        powers = [10.0**k for k in range(-30, 31) if 10.0**k >= 0.2 * panel.linear_below]
+        axes.set_yticks([y for y in (0.0, *powers, *(-y for y in powers)) if low <= y <= high])
         _plain_powers(axes)
     elif panel.scale == "log":
         axes.set_yscale("log")
