@@ -513,6 +513,16 @@ def test_what_is_no_trajectory_is_told(tmp_path: Path) -> None:
         fw.plot.plot("run.fw")
     with pytest.raises(TypeError, match="trajectory: expected a Trajectory or several, got str"):
         fw.plot.movie("run.fw", tmp_path / "no.gif")
+    for show in (fw.plot.movie, fw.viewer.export):
+        with pytest.raises(TypeError, match=r"trajectory: expected .* got Model; fw\.viewer\.show and fw\.plot\.still"):
+            show(fw.robots.pendulum(), tmp_path / "no.gif" if show is fw.plot.movie else tmp_path / "no.html")
+
+
+@pytest.mark.parametrize("labels", ["one", ["one"], ["one", "two", "three"]])
+def test_labels_are_as_many_as_trajectories(swing: fw.Trajectory, labels: object, tmp_path: Path) -> None:
+    for show, name in ((fw.plot.movie, "no.gif"), (fw.viewer.export, "no.html"), (fw.viewer.export, "no.glb")):
+        with pytest.raises(ValueError, match="labels: expected a list with one for each trajectory, 2, got"):
+            show([swing, swing], tmp_path / name, labels=labels)
 
 
 def test_arrows_are_as_long_as_forces_but_no_longer_than_half_the_picture() -> None:
