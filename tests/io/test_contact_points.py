@@ -230,6 +230,8 @@ def test_links_and_frames_together():
 def test_a_name_that_is_not_there_is_refused():
     with pytest.raises(ModelError, match="there is no body or frame 'arms'; did you mean 'arm'"):
         fw.loads(GOOD, contact=["arms"])
+    with pytest.raises(ModelError, match="contact: there is no body or frame 'foot'; there are base, "):
+        fw.loads(GOOD, contact=["foot"])
 
 
 def test_one_name_must_be_in_a_list():

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from featherweight.errors import ModelError
+from featherweight.errors import ModelError, unknown_name
 from featherweight.io.bodies import SpanningTree
 from featherweight.io.few_points import MOST, ShapePoint, contacts, few, few_shapes
 from featherweight.io.limits import POINTS
@@ -64,6 +64,10 @@ def contact_points(
     ]
     if not isinstance(contact, (bool, str)):
         frames = sorted(set(contact) - set(links))
+        others = {each.name for each in (*description.joints, *description.frames)}
+        for name in [name for name in frames if name not in others]:
+            hint = str(unknown_name("", name, [*links, *others]).args[0]).partition("; ")[2]
+            raise ModelError(f"contact: there is no body or frame {name!r}; {hint}")
         found += [LinkPoint(new_name(f"{name}_contact", taken), name) for name in frames]
     return Touching(found, cylinders, notes)
 

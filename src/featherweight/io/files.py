@@ -88,8 +88,11 @@ def loads(
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text: expected URDF text, got {type(text).__name__}")
     options = Options(base, policy, parameters, gravity, contact)
+    data = _encoded(text)
+    if b"<" not in data and data.lower().endswith((b".urdf", b".xacro", b".xml")):
+        raise ModelError(f"text: expected URDF text, got {text[:60]!r}; fw.load takes the name of a file")
     with one_file():
-        return with_srdf(uncollected(_model, _encoded(text), None, None, options, roots), srdf)
+        return with_srdf(uncollected(_model, data, None, None, options, roots), srdf)
 
 
 def read_urdf(text: str | bytes, file: str | None = None) -> tuple[Description, list[Finding]]:
