@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -173,6 +174,13 @@ def test_nothing_of_a_written_figure_is_cut_or_overlaps(links: int, name: str, m
         assert 0 <= bottom < top <= figure.bbox.height
         for other in boxes[:k]:
             assert left >= other[2] or right <= other[0] or bottom >= other[3] or top <= other[1]
+
+
+def test_ticks_of_a_phase_portrait_are_apart(swing: fw.Trajectory, tmp_path: Path) -> None:
+    share = (swing.q - swing.q.min()) / np.ptp(swing.q)
+    figure = replace(swing, q=0.04 * share - 0.02).plot(path=tmp_path / "curves.png")
+    labels = [text.get_window_extent() for text in figure.axes[-1].get_xticklabels() if text.get_text()]
+    assert all(left.x1 + 4 < right.x0 for left, right in itertools.pairwise(labels))
 
 
 def test_log_axes_of_a_written_figure_are_not_cut(drop: fw.Trajectory) -> None:
