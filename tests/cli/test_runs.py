@@ -132,6 +132,18 @@ def test_a_report_without_its_meshes_says_so_in_one_line(tmp_path: Path) -> None
     assert "UserWarning" not in result.stderr
 
 
+def test_a_robot_that_begins_in_the_ground_is_told(tmp_path: Path) -> None:
+    rod = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    tip = '<collision><origin xyz="0 0 -0.5"/><geometry><sphere radius="0.1"/></geometry></collision>'
+    (tmp_path / "rod.urdf").write_text(
+        f'<robot name="rod"><link name="base"/><link name="rod">{rod}{tip}</link><joint name="j" type="continuous">'
+        '<parent link="base"/><child link="rod"/></joint></robot>'
+    )
+    told = "rod begins 0.6 m deep in the ground, and is pushed out; move it by --set JOINT=VALUE"
+    assert told in call("simulate", tmp_path / "rod.urdf", "--duration", 0.01).stderr
+    assert "deep" not in call("simulate", tmp_path / "rod.urdf", "--duration", 0.01, "--set", "j=3.1").stderr
+
+
 def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
     result = call("view", saved, saved, "--export", tmp_path / "two.html")
     assert result.returncode == 0, result.stderr
