@@ -187,3 +187,10 @@ def test_the_end_of_a_run_is_told_in_numbers() -> None:
     lines = {line.name: line for line in outcome(swing, swing.model)}
     assert lines["joints_end"].value == {"hinge": pytest.approx(swing.q[-1, 0])}
     assert lines["largest_joint_rate"].value == pytest.approx(np.abs(swing.v).max())
+
+
+def test_the_end_of_a_run_that_diverged_is_where_its_summary_ends() -> None:
+    swing = fw.simulate(fw.robots.pendulum(), [1.0], [0.0], duration=0.5, dt=1e-3)
+    swing.v[400:] = np.geomspace(10.0, 1e12, 101)[:, None]
+    lines = {line.name: line for line in outcome(swing, swing.model)}
+    assert lines["largest_joint_rate"].value < 1e3

@@ -119,6 +119,31 @@ def test_simulate_writes_a_report(tmp_path: Path) -> None:
     assert "http" not in text.replace("data:", "")
 
 
+def test_a_report_without_its_meshes_says_so_in_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    rod = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    mesh = '<visual><geometry><mesh filename="package://gone/rod.stl"/></geometry></visual>'
+    (tmp_path / "rod.urdf").write_text(
+        f'<robot name="rod"><link name="base"/><link name="rod">{rod}{mesh}</link><joint name="j" type="continuous">'
+        '<parent link="base"/><child link="rod"/></joint></robot>'
+    )
+    result = call("simulate", tmp_path / "rod.urdf", "--duration", 0.01, "--report", tmp_path / "rod.html")
+    assert "the mesh 'package://gone/rod.stl' cannot be shown" in result.stderr
+    assert "UserWarning" not in result.stderr
+
+
+def test_a_robot_that_begins_in_the_ground_is_told(tmp_path: Path) -> None:
+    rod = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    tip = '<collision><origin xyz="0 0 -0.5"/><geometry><sphere radius="0.1"/></geometry></collision>'
+    (tmp_path / "rod.urdf").write_text(
+        f'<robot name="rod"><link name="base"/><link name="rod">{rod}{tip}</link><joint name="j" type="continuous">'
+        '<parent link="base"/><child link="rod"/></joint></robot>'
+    )
+    told = "rod begins 0.6 m deep in the ground, and is pushed out; move it by --set JOINT=VALUE"
+    assert told in call("simulate", tmp_path / "rod.urdf", "--duration", 0.01).stderr
+    assert "deep" not in call("simulate", tmp_path / "rod.urdf", "--duration", 0.01, "--set", "j=3.1").stderr
+
+
 def test_view_exports_a_page(saved: Path, tmp_path: Path) -> None:
     result = call("view", saved, saved, "--export", tmp_path / "two.html")
     assert result.returncode == 0, result.stderr

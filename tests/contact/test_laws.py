@@ -164,6 +164,8 @@ def test_misuse_is_explained() -> None:
         fw.rollout(MODEL, q[0], v[0], steps=1, dt=1e-3, contact=Impulse(), integrator="rk4")
     with pytest.raises(TypeError, match=r"contact: expected one of featherweight\.contact, got str"):
         fw.rollout(MODEL, q[0], v[0], steps=1, dt=1e-3, contact="impulse")
+    with pytest.raises(TypeError, match=r"contact: expected .*, got the surface Plane; write Impulse\(ground="):
+        fw.rollout(MODEL, q[0], v[0], steps=1, dt=1e-3, contact=Plane())
     for bad in ([], None, 0.5, "plane", [Plane(), 1]):
         with pytest.raises(TypeError, match="ground: expected a surface"):
             Impulse(ground=bad)

@@ -146,8 +146,10 @@ def test_derive_a_file_with_symbols(tmp_path: Path) -> None:
     assert facts["parameters"] == ["c_upper_z", "m_upper"]
     assert facts["equations"]["M"] == "[[c_upper_z**2*m_upper + 1]]"
     assert [a["symbolic"] for a in facts["agreement"]] == [True, True]
+    (tmp_path / "arm.urdf").write_text(ARM.replace('lower="-1"', 'lower="-0.5"'))  # it swings beyond that
     result = call("derive", str(tmp_path / "arm.urdf"), "-o", str(tmp_path / "arm.html"))
     assert result.returncode == 0, result.stderr
+    assert "Released at rest, motors and limits off" in (tmp_path / "arm.html").read_text()
 
 
 @pytest.mark.parametrize("suffix", [".md", ".tex"])

@@ -194,6 +194,13 @@ def test_what_is_no_path(function, path):
         function(path)
 
 
+def test_the_name_of_a_file_is_no_text():
+    with pytest.raises(
+        ModelError, match=r"text: expected URDF text, got 'robot\.urdf'; fw\.load takes the name of a file"
+    ):
+        fw.loads("robot.urdf")
+
+
 @pytest.mark.parametrize("text", [None, 1.5, ["<robot/>"], bytearray(b"<robot/>"), Path("robot.urdf")])
 def test_what_is_no_text(text):
     with pytest.raises(TypeError, match=f"text: expected URDF text, got {type(text).__name__}"):

@@ -125,6 +125,20 @@ def test_all_wheels_roll_however_many(wheels):
     assert not [point for point in model.contact_points if "wheel" in point.name]
 
 
+def test_a_wheel_is_four_contacts():
+    """A box on two wheels and a ball that is fixed to it: 8 + 2 · 4 + 1 contacts, which is not too many."""
+    model = fw.loads(rover(2, collision('<box size="3 1 0.1"/>') + SPHERE), base="free")
+    assert model.notes == ()
+    assert [point.radius for point in model.contact_points] == [0.0] * 8 + [0.25]
+
+
+def test_what_a_base_stands_on_is_among_the_few():
+    caster = collision('<sphere radius="0.1"/>', '<origin xyz="-0.5 0 -0.2"/>')
+    model = fw.loads(rover(4, TRUNK + caster + TRUNK), base="free")
+    assert "touch as they are" in model.notes[0]
+    assert [point.name for point in model.contact_points if point.radius] == ["base_contact16"]
+
+
 def test_of_many_cylinders_a_few_touch_as_they_are():
     """Those at the end of the limb, and no more than make 24 contacts; points stand for some others."""
     many = "".join(collision(CYLINDER, f'<origin xyz="{k} 0 0"/>') for k in range(10))
@@ -216,6 +230,8 @@ def test_links_and_frames_together():
 def test_a_name_that_is_not_there_is_refused():
     with pytest.raises(ModelError, match="there is no body or frame 'arms'; did you mean 'arm'"):
         fw.loads(GOOD, contact=["arms"])
+    with pytest.raises(ModelError, match="contact: there is no body or frame 'foot'; there are base, "):
+        fw.loads(GOOD, contact=["foot"])
 
 
 def test_one_name_must_be_in_a_list():

@@ -121,6 +121,8 @@ def test_what_cannot_be_is_refused(what: str) -> None:
 def test_something_else_than_a_shape_is_refused() -> None:
     with pytest.raises(TypeError, match=r"expected one of featherweight\.shapes, got ndarray"):
         arm().add_geometry("lower", np.zeros(3))  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"expected one of featherweight\.shapes, got Plane of featherweight\.contact"):
+        arm().add_geometry("lower", fw.contact.Plane())  # type: ignore[call-overload]
     with pytest.raises(ModelError, match="no body or frame 'lowr'"):
         arm().add_geometry("lowr", SOLIDS["box"])
 

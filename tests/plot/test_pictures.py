@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import itertools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -174,12 +176,29 @@ def test_nothing_of_a_written_figure_is_cut_or_overlaps(links: int, name: str, m
             assert left >= other[2] or right <= other[0] or bottom >= other[3] or top <= other[1]
 
 
+def test_ticks_of_a_phase_portrait_are_apart(swing: fw.Trajectory, tmp_path: Path) -> None:
+    share = (swing.q - swing.q.min()) / np.ptp(swing.q)
+    figure = replace(swing, q=0.04 * share - 0.02).plot(path=tmp_path / "curves.png")
+    labels = [text.get_window_extent() for text in figure.axes[-1].get_xticklabels() if text.get_text()]
+    assert all(left.x1 + 4 < right.x0 for left, right in itertools.pairwise(labels))
+
+
 def test_log_axes_of_a_written_figure_are_not_cut(drop: fw.Trajectory) -> None:
     figure = drop.plot()
     save(figure, io.BytesIO(), dpi=90)
     box = figure.get_tightbbox()  # in inches
     assert 0 <= box.x0 < box.x1 <= figure.get_figwidth()
     assert 0 <= box.y0 < box.y1 <= figure.get_figheight()
+
+
+def test_the_axis_of_an_impact_begins_at_zero(drop: fw.Trajectory) -> None:
+    harder = replace(drop, contact_force=100 * drop.contact_force)
+    (axes,) = harder.plot(panels=["forces"]).axes
+    low, high = axes.get_ylim()
+    assert axes.get_yscale() == "symlog"
+    assert -0.2 * drop.model.weight < low < 0 < high
+    assert axes.get_yticks()[0] == 0.0
+    assert all(tick >= 0.2 * drop.model.weight for tick in axes.get_yticks()[1:]), "none on the zero"
 
 
 def test_powers_of_ten_are_plain_letters() -> None:
@@ -502,6 +521,16 @@ def test_what_is_no_trajectory_is_told(tmp_path: Path) -> None:
         fw.plot.plot("run.fw")
     with pytest.raises(TypeError, match="trajectory: expected a Trajectory or several, got str"):
         fw.plot.movie("run.fw", tmp_path / "no.gif")
+    for show in (fw.plot.movie, fw.viewer.export):
+        with pytest.raises(TypeError, match=r"trajectory: expected .* got Model; fw\.viewer\.show and fw\.plot\.still"):
+            show(fw.robots.pendulum(), tmp_path / "no.gif" if show is fw.plot.movie else tmp_path / "no.html")
+
+
+@pytest.mark.parametrize("labels", ["one", ["one"], ["one", "two", "three"]])
+def test_labels_are_as_many_as_trajectories(swing: fw.Trajectory, labels: object, tmp_path: Path) -> None:
+    for show, name in ((fw.plot.movie, "no.gif"), (fw.viewer.export, "no.html"), (fw.viewer.export, "no.glb")):
+        with pytest.raises(ValueError, match="labels: expected a list with one for each trajectory, 2, got"):
+            show([swing, swing], tmp_path / name, labels=labels)
 
 
 def test_arrows_are_as_long_as_forces_but_no_longer_than_half_the_picture() -> None:

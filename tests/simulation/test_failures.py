@@ -130,6 +130,7 @@ def test_rollout_does_not_raise_for_a_lane() -> None:
     assert np.array_equal(one.q, run.q[1], equal_nan=True)
     by_control = fw.rollout(MODEL, *START, steps=50, dt=DT, control=python(20))
     assert (by_control.status, by_control.failed_step) == (fw.Status.BAD_CONTROL, 20)
+    assert repr(one).startswith("<Trajectory: failed, ")
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -218,6 +218,7 @@ def test_an_interrupted_run_can_be_saved_and_gone_on_from(tmp_path) -> None:
     run = fw.rollout(model, [0.3], [0.5], steps=10, dt=1e-2, control=stop)
     run.save(tmp_path / "run.fw")
     assert fw.Trajectory.load(tmp_path / "run.fw").complete is False
+    assert repr(run).endswith(" s, not complete>")
     rest = fw.rollout(model, run.q[-1], run.v[-1], steps=5, dt=1e-2, tau=np.zeros((5, 1)))
     whole = fw.rollout(model, [0.3], [0.5], steps=10, dt=1e-2, tau=np.zeros((10, 1)))
     assert np.array_equal(np.concatenate([run.q, rest.q[1:]]), whole.q)

@@ -218,6 +218,8 @@ def test_what_has_no_gradient_back_says_so() -> None:
     waits = fw.compiled(lambda t, q, v, x, p: (v, x), every=2)
     with pytest.raises(ValueError, match="control: a controller that waits"):
         fw.rollout_gradient(cost, model, q, v, control=waits, wrt=("v",), **options)
+    with pytest.raises(ValueError, match="got 'tau'; forces are the controller's here, so say what else"):
+        fw.rollout_gradient(cost, model, q, v, control=waits, **options)
     with pytest.raises(ValueError, match="cost, final: expected a function"):
         fw.rollout_gradient(None, model, q, v, **options)
     with pytest.raises(TypeError, match="control: expected a controller made by"):

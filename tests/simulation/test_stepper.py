@@ -232,6 +232,11 @@ def test_bad_states_are_refused() -> None:
     for state in (before[:, :-1], before[:2], before[None]):
         with pytest.raises(ValueError, match="state"):
             sim.load(state)
+    for column, number in ((0, np.nan), (0, -5.0), (1, 77.0), (2, 0.5)):
+        forged = before.copy()
+        forged[1, sim.layout["clock"].start + column] = number
+        with pytest.raises(ValueError, match=r"state: expected rows as .* got the clock"):
+            sim.load(forged)
     with pytest.raises(ValueError, match="q: expected shape"):
         sim.reset(q=np.zeros((2, 2)))
     assert same(sim.state(), before)

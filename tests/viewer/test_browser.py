@@ -337,6 +337,8 @@ def test_plots_of_a_report_are_zoomed_and_switched(fall: fw.Trajectory, tmp_path
         page.until("window.shown(1).includes('2 curves')")
         assert page.value("document.querySelector('.legend .off').textContent") == "kinetic"
         assert page.value("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+        assert page.value("[0, 1e-3, -1e4, 100].map(power)") == ["0", "10⁻³", "−10⁴", "100"]
+        assert page.value("decades(298.4).slice(0, 4).map(power)") == ["0", "100", "10³", "10⁴"], "of a force axis"
         page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
         assert page.until("innerWidth == 390 && document.documentElement.scrollWidth <= 390"), "nor on a phone"
         assert not page.complaints

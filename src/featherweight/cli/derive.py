@@ -202,7 +202,9 @@ def _simulation(equations: Equations, values: dict[str, float]) -> str:
     if equations.mechanism.holonomic:
         q = q + 0.8
     try:
-        run = fw.simulate(model, q, np.zeros(model.nv), duration=DURATION, dt=DT, integrator="rk4", record_every=20)
+        run = fw.simulate(
+            model, q, np.zeros(model.nv), duration=DURATION, dt=DT, integrator="rk4", record_every=20, limits=False
+        )
     except fw.SimulationError as error:
         return f'<p class="text">{escape(f"By Runge-Kutta 4 with steps of {DT:g} s it {error}.")}</p>'
     pictures = [
@@ -210,7 +212,8 @@ def _simulation(equations: Equations, values: dict[str, float]) -> str:
         curves(run.t, {str(s): run.v[:, k] for k, s in enumerate(list(equations.v)[:6])}, "velocities"),
         curves(run.t, {"E": run.energy()}, "energy [J]"),
     ]
-    text = f"Released at rest, motors off, {DURATION:g} s by Runge-Kutta 4 with steps of {DT:g} s{_with(values)}."
+    how = f"by Runge-Kutta 4 with steps of {DT:g} s{_with(values)}"
+    text = f"Released at rest, motors and limits off, {DURATION:g} s {how}."
     return f'<p class="text">{escape(text)}</p><div class="methods">{"".join(pictures)}</div>'
 
 

@@ -7,12 +7,14 @@ import numpy as np
 from featherweight.model import Model
 from featherweight.report import Line
 from featherweight.simulation import Trajectory
+from featherweight.visuals import good_part
 
 MOST_JOINTS = 8  # that are listed
 
 
 def outcome(run: Trajectory, model: Model) -> list[Line]:
-    """Lines for the summary of `simulate`; none if no state is finite."""
+    """Lines for the summary of `simulate`, up to where a run failed; none if no state is finite."""
+    run, _ = good_part(run)
     good = np.flatnonzero(np.isfinite(run.q).all(axis=-1))
     if not len(good) or not model.nv:
         return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +28,7 @@ from featherweight.cli.app import (
     is_built_in,
     model_named,
     out,
+    plain_warnings,
     told_in_one_line,
 )
 from featherweight.cli.controllers import CONTROLLERS, CROUCHING, USUAL, controller_named
@@ -45,6 +47,7 @@ CONTACTS = ("auto", "none", "impulse", "spring")
 CONTACT_HELP = "none, impulse, spring; auto: impulse if it has points"
 INTEGRATORS = ", ".join(fw.integrators.NAMES)
 CONTROLLER_HELP = f"{', '.join(CONTROLLERS)}, or FILE.py:NAME; auto: hold on the ground, humanoid: balance"
+DEEP = 1e-3  # [m] in the ground: told before a run begins there
 LONG = 1.0  # s: what compiling takes is told from here on
 CACHED = 0.15  # s: reading compiled code takes less
 DT = 1e-3  # s, of a step, where nothing asks for shorter ones
@@ -82,15 +85,14 @@ def simulate(
 ) -> None:
     """Run a robot through time: a summary, and if wanted a file, a report, a window."""
     robot = model_named(model, base, policy, root, feet)
-    with told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
+    with plain_warnings(), told_in_one_line(ValueError, TypeError, OSError, KeyError, ModuleNotFoundError):
         _alone(live, output, report_to, show, as_json)
         can_be_written("--output", output, (*RUN, *TABLES))
         can_be_written("--report", report_to, PAGE)
         touching = _contact(contact, friction, robot)
         usual = "none" if touching is None else USUAL.get(robot.name, "hold")
         chosen = usual if controller == "auto" else controller
-        surfaces = () if touching is None else touching.surfaces
-        q = start(robot, set_ or (), height, surfaces, crouching=chosen in CROUCHING)
+        q = _begin(robot, set_ or (), height, touching, chosen)
         step = _step(dt, touching, robot, q)
         if live:
             _play(robot, q, dt=step, control=controller_named(chosen, robot, q), contact=touching,
@@ -146,6 +148,22 @@ def _step(given: float | None, touching: ContactModel | None, robot: Model, q: n
     if parts > 1:
         err.print(f"dt is {DT / parts:g} s: steps with these springs are stable up to {longest:.2g} s", soft_wrap=True)
     return DT / parts
+
+
+def _begin(
+    robot: Model, settings: Sequence[str], height: float, touching: ContactModel | None, controller: str
+) -> np.ndarray:
+    """Where it begins. A robot that floats is put on the ground; of another one that begins in it, that is told."""
+    surfaces = () if touching is None else touching.surfaces
+    q = start(robot, settings, height, surfaces, crouching=controller in CROUCHING)
+    if touching is None or not robot.joints or robot.joints[0].kind.floating:
+        return q
+    with fw.interpret():
+        depth = -float(fw.scenes.lowest(robot, q))
+    if depth > DEEP:
+        text = f"begins {depth:.3g} m deep in the ground, and is pushed out; move it by --set JOINT=VALUE"
+        err.print(f"[yellow]{escape(robot.name)} {text} (--height moves robots that float)[/]", soft_wrap=True)
+    return q
 
 
 def _announce(robot: Model, contact: ContactModel | None) -> None:

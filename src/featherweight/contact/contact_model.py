@@ -46,7 +46,8 @@ class ContactModel:
         ground = self.ground if isinstance(self.ground, Iterable) else (self.ground,)
         ground = tuple(ground)
         if not ground or not all(isinstance(s, Surface) for s in ground):
-            raise TypeError(f"ground: expected a surface of featherweight.contact or several, got {self.ground!r}")
+            fix = "" if ground else "; what nothing shall touch may be far below: Plane(point=(0, 0, -1000))"
+            raise TypeError(f"ground: expected a surface of featherweight.contact or several, got {self.ground!r}{fix}")
         object.__setattr__(self, "ground", ground)
         check_friction("friction", self.friction)
         check_restitution("restitution", self.restitution)

@@ -28,7 +28,7 @@ from featherweight.model import Model
 
 @dataclass(frozen=True)
 class Impulse(ContactModel):
-    """Hard contact.
+    """Hard contact; `ground`, `friction`, `restitution` and `pairs` are those of any `ContactModel`.
 
     Args:
         tolerance: largest velocity [m/s] by which any contact may miss its laws.

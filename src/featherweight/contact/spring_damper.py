@@ -26,7 +26,7 @@ BOUNCE = "how they bounce follows from `stiffness` and `damping`; featherweight.
 
 @dataclass(frozen=True)
 class SpringDamper(ContactModel):
-    """Soft contact.
+    """Soft contact; `ground`, `friction` and `pairs` are those of any `ContactModel`.
 
     With z < 0 the height of a point inside a surface and r = 1 ("linear") or r = √-z ("hertz"), the normal force is
     f_n = max(0, r (-K z - D ż)). Along the surface a deflection u is carried. While the point sticks, u̇ = v_t and

@@ -143,7 +143,10 @@ def balance(
     model, q = checked_base("balance", model), checked_state(model, q)
     limbs = []
     for name in feet:
-        foot = model.frame(name).body
+        try:
+            foot = model.frame(name).body
+        except KeyError as error:
+            raise KeyError(f"balance: {error.args[0]}; name the two feet of a humanoid by feet=(…)") from None
         points = [model.contact_frame(p.name) for p in model.contact_points if p.body == foot]
         if len(points) < 3:
             raise ValueError(f"balance: expected three contact points or more on foot {name!r}, got {points}")

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from featherweight.errors import ModelError
+from featherweight.errors import ModelError, unknown_name
 from featherweight.io.bodies import SpanningTree
-from featherweight.io.few_points import MOST, ShapePoint, few, few_shapes
+from featherweight.io.few_points import MOST, ShapePoint, contacts, few, few_shapes
 from featherweight.io.limits import POINTS
 from featherweight.io.mesh_points import mesh_points
 from featherweight.model.description import Description, Link, LinkPoint, Shape
@@ -54,7 +54,7 @@ def contact_points(
         message = f"the collision shapes up to here have more than {POINTS} contact points"
         fix = "contact=False takes none, contact=[…] those of some links"
         raise ModelError(f"{message}; {fix}", line=last.line, element=last.where)
-    cylinders = {p[:2] for p in points if _is_cylinder(links[p.link], p.shape)}
+    cylinders = _cylinders(links, points)
     if cylinders and contact is True:
         cylinders = few_shapes(points, cylinders, tree)
     found = [
@@ -64,6 +64,10 @@ def contact_points(
     ]
     if not isinstance(contact, (bool, str)):
         frames = sorted(set(contact) - set(links))
+        others = {each.name for each in (*description.joints, *description.frames)}
+        for name in [name for name in frames if name not in others]:
+            hint = str(unknown_name("", name, [*links, *others]).args[0]).partition("; ")[2]
+            raise ModelError(f"contact: there is no body or frame {name!r}; {hint}")
         found += [LinkPoint(new_name(f"{name}_contact", taken), name) for name in frames]
     return Touching(found, cylinders, notes)
 
@@ -78,7 +82,7 @@ def _chosen(
     """The points that are asked for, those on the rims of cylinders too; and notes."""
     if contact is True or contact == ALL:
         points = [point for link in links.values() for point in _of_link(link)]
-        if contact == ALL or len(points) <= MOST:
+        if contact == ALL or contacts(points, _cylinders(links, points)) <= MOST:
             return points, []
         total, points = len(points), few(points, tree, floats)
         return points, [
@@ -93,6 +97,11 @@ def _chosen(
         points += own
         notes += missing
     return points, notes
+
+
+def _cylinders(links: Mapping[str, Link], points: Sequence[ShapePoint]) -> set[tuple[str, int]]:
+    """The cylinders among the shapes that these are points of."""
+    return {p[:2] for p in points if _is_cylinder(links[p.link], p.shape)}
 
 
 def _is_cylinder(link: Link, k: int) -> bool:

@@ -1,4 +1,4 @@
-"""A few of many contact points: ends of limbs, corners of the base, then farthest-point sampling of the rest."""
+"""A few of many contact points: ends of limbs, corners of the base and its lowest, then farthest-point sampling."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from featherweight.model.spelling import Three
 MOST = 24  # contact points that a robot gets by itself: a step of it is compiled in about two seconds
 
 CONTACTS = 4  # that a shape on a plane has
+OUTWARD = np.array([(0.0, 0.0, -1.0), *product((1.0, -1.0), repeat=3)])  # below, where it may stand, and the corners
 
 
 class ShapePoint(NamedTuple):
@@ -28,6 +29,12 @@ class ShapePoint(NamedTuple):
     radius: float
 
 
+def contacts(points: Sequence[ShapePoint], cylinders: Collection[tuple[str, int]]) -> int:
+    """How many contacts they are, where `cylinders` touch as they are."""
+    whole = {point[:2] for point in points if point[:2] in cylinders}
+    return sum(point[:2] not in whole for point in points) + CONTACTS * len(whole)
+
+
 def few(points: Sequence[ShapePoint], tree: SpanningTree, floats: bool) -> list[ShapePoint]:
     """At most `MOST` of the points, in their order; those of a base that does not float are left out."""
     body, place, ends = _at_rest(points, tree)
@@ -36,14 +43,13 @@ def few(points: Sequence[ShapePoint], tree: SpanningTree, floats: bool) -> list[
         own.setdefault(number, []).append(k)
     if not floats and len(own) > 1:
         own.pop(0, None)
-    chosen = [k for end in ends for k in _far_end(points, own.get(end, []), place)]
-    if len(chosen) > MOST:
-        chosen = _spread(place, chosen, [], MOST)
-    base = np.array(own.get(0, []), dtype=int)
-    if len(base):
-        corners = np.array(list(product((1.0, -1.0), repeat=3)))
-        best = base[(place[base] @ corners.T).argmax(axis=0)].tolist()
-        chosen += [k for k in dict.fromkeys(best) if k not in chosen][: MOST - len(chosen)]
+    lowest, *corners = _outermost(points, own.get(0, []), place) or [None]
+    chosen = [k for end in ends for k in _far_end(points, own.get(end, []), place) if k != lowest]
+    most = MOST if lowest is None else MOST - 1
+    if len(chosen) > most:
+        chosen = _spread(place, chosen, [], most)
+    chosen += [] if lowest is None else [lowest]
+    chosen += [k for k in corners if k not in chosen][: MOST - len(chosen)]
     rest = sorted({k for some in own.values() for k in some} - set(chosen))
     chosen += _spread(place, rest, chosen, MOST - len(chosen))
     return [points[k] for k in sorted(chosen)]
@@ -86,6 +92,13 @@ def _at_rest(points: Sequence[ShapePoint], tree: SpanningTree) -> tuple[list[int
         poses[joint.child] = R, p
     place = np.array([poses[point.link][0] @ point.position + poses[point.link][1] for point in points])
     return [number[point.link] for point in points], place, [end for end in range(count) if end not in carrying]
+
+
+def _outermost(points: Sequence[ShapePoint], own: list[int], place: np.ndarray) -> list[int]:
+    """The points of a base that reach furthest down, where it may stand, and then towards the corners of a box."""
+    radius = np.array([points[k].radius for k in own])
+    reach = place[own] @ OUTWARD.T + np.outer(radius, np.linalg.norm(OUTWARD, axis=1))
+    return list(dict.fromkeys(own[k] for k in reach.argmax(axis=0))) if own else []
 
 
 def _far_end(points: Sequence[ShapePoint], own: list[int], place: np.ndarray) -> list[int]:

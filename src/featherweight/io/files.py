@@ -49,7 +49,8 @@ def load(
         policy: what to do with what cannot be, such as a moving body without mass: "warn" takes it as it is, with one
             warning; "repair" changes it and lists every change in `model.notes`; "strict" raises. A file that does
             not say which links and joints make the tree is refused by all three.
-        parameters: names of constants ("trunk.mass", "knee.damping") that every call may give.
+        parameters: names of constants ("trunk.mass", "knee.damping") that every call may give. The mass is that of
+            the link's own `<inertial>`, without links that are fixed to it; `model.parameters` has what it is.
         gravity: acceleration [m/s²].
         contact: what touches the ground, contact points of collision shapes (spheres, box corners, ends of capsules)
             and whole cylinders: a few of them (True), "all", none (False), or those of the links and frames that are
@@ -87,8 +88,11 @@ def loads(
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text: expected URDF text, got {type(text).__name__}")
     options = Options(base, policy, parameters, gravity, contact)
+    data = _encoded(text)
+    if b"<" not in data and data.lower().endswith((b".urdf", b".xacro", b".xml")):
+        raise ModelError(f"text: expected URDF text, got {text[:60]!r}; fw.load takes the name of a file")
     with one_file():
-        return with_srdf(uncollected(_model, _encoded(text), None, None, options, roots), srdf)
+        return with_srdf(uncollected(_model, data, None, None, options, roots), srdf)
 
 
 def read_urdf(text: str | bytes, file: str | None = None) -> tuple[Description, list[Finding]]:

@@ -156,7 +156,9 @@ class Builder:
         """
         solid = given[0] if given else named.get("shape")
         if not isinstance(solid, (shapes.Shape, str, type(None))):
-            raise TypeError(f"shape: expected one of featherweight.shapes, got {type(solid).__name__}")
+            kind, (room, *_) = type(solid), type(solid).__module__.removeprefix("featherweight.").split(".")
+            ours = f" of featherweight.{room}" if kind.__module__.startswith("featherweight.") else ""
+            raise TypeError(f"shape: expected one of featherweight.shapes, got {kind.__name__}{ours}")
         add = solid_shapes if isinstance(solid, shapes.Shape) else described_shapes
         base = self._assembly.frames.get(parent) if isinstance(parent, str) else None
         group = 0 if base is None else self._assembly.group_of(base.body)

@@ -21,6 +21,7 @@ OF_LINKS = {"mass": (), "com": (3,), "moment": (3, 3)}
 OF_JOINTS = ("position", "armature", "damping", "friction", "stiffness", "rest")
 INERTIAL = frozenset((*OF_LINKS, "armature", "position"))  # what the mass matrix depends on
 NOT_NEGATIVE = frozenset(("mass", "armature", "damping", "friction", "stiffness"))
+NAMED = f"there are LINK.{', .'.join(OF_LINKS)}, JOINT.{', .'.join(OF_JOINTS)}, gravity and ground.friction"
 LARGEST = 1e100  # far from overflow when it is squared
 
 
@@ -70,7 +71,7 @@ def declared(model: Model, names: Iterable[Any]) -> dict[str, Parameter]:
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(str(name), known, n=3)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "write link.mass or joint.damping"
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else NAMED
             raise ModelError(f"parameters: there is no constant {name!r} in model {model.name!r}; {hint}")
         if name in found:
             raise ModelError(f"parameters: {name!r} is named twice")

@@ -13,6 +13,7 @@ import numpy as np
 from featherweight.compiler import interpret
 from featherweight.simulation import Trajectory
 from featherweight.viewer import export
+from featherweight.visuals import several
 
 MOST_FRAMES = 300  # of a player: notebooks keep every number of it
 RATE = 30.0  # frames a second, if that many are enough
@@ -38,10 +39,10 @@ def player(trajectory: Trajectory | Sequence[Trajectory], *, labels: Sequence[st
         labels: what to write above each.
         height: of the frame [pixels].
     """
-    several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
-    longest = max((float(np.ptp(one.t)) for one in several), default=0.0)
+    runs, labels = several(trajectory, labels)
+    longest = max(float(np.ptp(one.t)) for one in runs)
     rate = min(RATE, MOST_FRAMES / longest) if longest > 0 else RATE
     with tempfile.TemporaryDirectory(prefix="featherweight-") as folder, interpret():  # poses: once, on NumPy
         path = Path(folder, "page.html")
-        export(several, path, labels=labels, rate=rate)
+        export(runs, path, labels=labels, rate=rate)
         return Player(path.read_text("utf-8"), height)

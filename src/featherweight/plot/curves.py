@@ -21,6 +21,7 @@ from featherweight.visuals.panels import MOST_NAMES, Lane, Panel, most_moving, p
 
 LONGEST = 26  # letters of a name in a legend
 GREY = "#c9ced6"  # of curves without a name
+TICKS = 6  # at most, of an axis whose numbers may be long, like -0.015
 MORE_COLORS = ("#393b79", "#637939")  # after matplotlib's ten: no two curves with a name share one
 FAILED = "#b42318"  # colour of the text about a failure
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -95,6 +96,8 @@ def _draw(axes: Any, panel: Panel, own: Lane) -> None:
         axes.set_xlabel(panel.x_title)
     if panel.x_title.startswith("t"):
         axes.set_xlim(float(own.t[0]), float(own.t[-1]) if len(own.t) > 1 else 1.0)
+    else:
+        axes.locator_params(axis="x", nbins=TICKS)
     _scale(axes, panel)
     if lines:
         names = [panel.curves[k].name for k in named]
@@ -105,6 +108,10 @@ def _draw(axes: Any, panel: Panel, own: Lane) -> None:
 def _scale(axes: Any, panel: Panel) -> None:
     if panel.scale == "symlog":
         axes.set_yscale("symlog", linthresh=panel.linear_below)
+        axes.autoscale(axis="y")  # again: margins are those of the linear axis until now
+        low, high = axes.get_ylim()
+        powers = [10.0**k for k in range(-30, 31) if 10.0**k >= 0.2 * panel.linear_below]
+        axes.set_yticks([y for y in (0.0, *powers, *(-y for y in powers)) if low <= y <= high])
         _plain_powers(axes)
     elif panel.scale == "log":
         axes.set_yscale("log")

@@ -17,6 +17,7 @@ from featherweight.plot.painter import ARROW, PRESSED, SWUNG, Painter
 from featherweight.simulation import Trajectory
 from featherweight.visuals import Frames, Segments, Trail, motion_of, shapes_of, terrain_of, trails_of, viewpoint_of
 from featherweight.visuals.motion import frames_of
+from featherweight.visuals.several import several
 from featherweight.visuals.terrain import Terrain
 
 Path = str | os.PathLike[str]
@@ -97,15 +98,15 @@ def movie(
     if ending in VIDEOS:
         video.encoder(ending)  # named now if it is missing, and not after all pictures are painted
     hundredths = 100 / rate if ending in VIDEOS else round(100 / rate)  # of a second; a GIF counts them
-    several, lines = _checked(trajectory, segments)
-    motions = [motion_of(one, rate=100 / hundredths / speed) for one in several]
+    runs, labels, lines = _checked(trajectory, labels, segments)
+    motions = [motion_of(one, rate=100 / hundredths / speed) for one in runs]
     shapes = [shapes_of(motion.model) for motion in motions]
     follow = False if follow is None and camera is not None else follow
     views = [viewpoint_of(motion, own, follow) for motion, own in zip(motions, shapes, strict=True)]
     camera = camera or camera_for(views, size[0] / size[1])
     newtons = max(motions[0].model.weight, 1e-9) if forces else None
     shots = []
-    for k, (one, motion, own, drawn) in enumerate(zip(several, motions, shapes, lines, strict=True)):
+    for k, (one, motion, own, drawn) in enumerate(zip(runs, motions, shapes, lines, strict=True)):
         painter = Painter(own, _terrain(one.ground, camera), camera, size)
         ways = trails_of(motion, trails)
         shots.append(_Shot(motion, painter, views[k].path, ways, newtons, labels[k : k + 1], drawn))
@@ -150,17 +151,13 @@ class _Shot(NamedTuple):
 
 
 def _checked(
-    trajectory: Trajectory | Sequence[Trajectory], segments: Sequence[Sequence[Segments]]
-) -> tuple[list[Trajectory], Sequence[Sequence[Segments]]]:
-    """One or several, and the segments of each."""
-    several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
-    if not several:
-        raise ValueError("trajectory: expected one or more, got none")
-    if not all(isinstance(one, Trajectory) for one in several):
-        raise TypeError(f"trajectory: expected a Trajectory or several, got {type(several[0]).__name__}")
-    if segments and len(segments) != len(several):
-        raise ValueError(f"segments: expected {len(several)} lists, one for each trajectory, got {len(segments)}")
-    return several, segments or [()] * len(several)
+    trajectory: Trajectory | Sequence[Trajectory], labels: Sequence[str], segments: Sequence[Sequence[Segments]]
+) -> tuple[list[Trajectory], Sequence[str], Sequence[Sequence[Segments]]]:
+    """One or several, their labels, and the segments of each."""
+    runs, labels = several(trajectory, labels)
+    if segments and len(segments) != len(runs):
+        raise ValueError(f"segments: expected {len(runs)} lists, one for each trajectory, got {len(segments)}")
+    return runs, labels, segments or [()] * len(runs)
 
 
 def _times(duration: float, step: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Which robots of a stepper, how many, and for whom: what its calls have to know before they begin."""
+"""Which robots of a stepper, how many, their states, and for whom: what its calls have to know before they begin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from featherweight.compiler.runtime.arguments import as_array
 from featherweight.simulation.problem import whole_number
+from featherweight.simulation.status import Status
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -75,3 +77,15 @@ def number_of_robots(count: Any, given: Mapping[str, tuple[np.ndarray, int]]) ->
     if count > MOST_ROBOTS:
         raise ValueError(f"count: expected at most {MOST_ROBOTS} robots, got {count}")
     return count
+
+
+def as_states(state: ArrayLike, width: int, clock: slice) -> np.ndarray:
+    """Rows that `load` may take: of the right width, and with a clock that can be, which nothing checks later."""
+    rows = as_array("state", state, (width,), "columns of the layout")
+    clocks = rows[..., clock]
+    good = (clocks == np.floor(clocks)) & (clocks >= (0, 0, -1)) & (clocks <= (2**53, max(Status), 2**53))
+    if not good.all():
+        wrong = clocks[~good.all(axis=-1)][0]
+        what = f"got the clock {wrong}: steps made, status, failed step"
+        raise ValueError(f"state: expected rows as state() gives them, {what}")
+    return rows

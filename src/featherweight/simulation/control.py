@@ -62,7 +62,8 @@ class Compiled:
         if not isinstance(result, tuple) or len(result) != wanted:
             what = "(tau, x, outputs)" if self.outputs else "(tau, x)"
             got = f"{len(result)} things" if isinstance(result, tuple) else type(result).__name__
-            raise TypeError(f"control: expected {name} to return {what}, got {got}")
+            fix = "; compiled(…, outputs=…) says what the third is" if got == "3 things" else ""
+            raise TypeError(f"control: expected {name} to return {what}, got {got}{fix}")
         tau, after = result[:2]
         outputs = self._flat_outputs(result[2]) if self.outputs else []
         return _flat("tau", tau), _flat("x", x if after is None else after), outputs

@@ -218,7 +218,8 @@ def _names(model: Model, control: Any, tau: Any, wrt: Any) -> list[str]:
     known = ["q", "v", *(["tau"] if control is None else ["x", "p"]), *model.parameters]
     for name in names:
         if name not in known:
-            raise ValueError(f"wrt: expected names among {', '.join(known)}, got {name!r}")
+            fix = "; forces are the controller's here, so say what else: wrt=('p',)" if name == "tau" else ""
+            raise ValueError(f"wrt: expected names among {', '.join(known)}, got {name!r}{fix}")
     if len(set(names)) < len(names):
         raise ValueError(f"wrt: expected each name once, got {', '.join(names)}")
     if tau is not None and control is not None:

@@ -198,6 +198,11 @@ def step_options(
             raise TypeError(f"actuators: expected one of fw.actuators, got {_kind(actuators, 'EffortLimits')}")
         actuators.check(model)
     if contact is not None:
+        if isinstance(contact, Surface):
+            name = type(contact).__name__
+            raise TypeError(
+                f"contact: expected a contact model, got the surface {name}; write Impulse(ground={name}(…))"
+            )
         if not isinstance(contact, ContactModel):
             raise TypeError(f"contact: expected one of featherweight.contact, got {_kind(contact, 'Impulse')}")
         contact.check(model)

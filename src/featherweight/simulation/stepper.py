@@ -20,7 +20,7 @@ from featherweight.forces import ForceElement
 from featherweight.integrators import Integrator
 from featherweight.model import Model
 from featherweight.simulation.actuators import Actuators
-from featherweight.simulation.choosing import Alone, chosen, number_of_robots
+from featherweight.simulation.choosing import Alone, as_states, chosen, number_of_robots
 from featherweight.simulation.control import Compiled, as_forces, raised
 from featherweight.simulation.live import LiveViews
 from featherweight.simulation.problem import (
@@ -243,7 +243,7 @@ class Stepper(LiveViews):
     def load(self, state: ArrayLike, ids: ArrayLike | None = None) -> None:
         """Go on from what `state` gave: (count, n), rows of the robots whose numbers are given, or one row for all."""
         width = self._rows.shape[1]
-        rows = as_array("state", state, (width,), "columns of the layout")
+        rows = as_states(state, width, self._columns["clock"])
         with self._alone:
             some = None if ids is None else chosen(ids, self._count)
             expected = self._count if some is None else len(some)

@@ -203,8 +203,9 @@ class Trajectory:
 
     def __repr__(self) -> str:
         bad = int(np.count_nonzero(self.status))
-        lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else ""
-        return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1] - self.t[0]:g} s>"
+        lanes = f"{self.status.size} lanes, {bad} failed, " if self.status.ndim else "failed, " * bad
+        end = "" if self.complete else ", not complete"
+        return f"<Trajectory: {lanes}{len(self.t)} states, {self.t[-1] - self.t[0]:g} s{end}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: what it was, the moving robot, curves."""
@@ -235,7 +236,7 @@ def _of_file(facts: dict[str, Any], chunks: list[dict[str, np.ndarray]], model: 
     known: dict[str, Any] = {"ground": ground_in(facts), "pairs": pairs_in(facts)}
     own = robot_in(facts) if model is None else None
     if not chunks:
-        raise ValueError("the run was killed before its first state was written")
+        raise ValueError("the run was killed before its first state was written, or that is damaged")
     known["parameters"] = parameters_in(facts, chunks[0])
     if "run" in facts:
         course = course_of(facts["run"])

@@ -20,7 +20,7 @@ from featherweight.simulation import Trajectory
 from featherweight.viewer.layout import Actor, Layout, layout_of
 from featherweight.viewer.scenery import LAMP
 from featherweight.viewer.stage import ARROW, COM, DOT, FORCE
-from featherweight.visuals import Mesh, Segments, ball, camera_axes, creased, cylinder
+from featherweight.visuals import Mesh, Segments, ball, camera_axes, creased, cylinder, several
 from featherweight.visuals.packed import PackedArrays, unpacker
 from featherweight.visuals.solids import cone
 from featherweight.visuals.terrain import GROUND, Terrain, round_length
@@ -60,14 +60,14 @@ def export(
     check_ending("path", path, PAGE)
     if not 0 < speed < np.inf:
         raise ValueError(f"speed: expected a number > 0, got {speed!r}")
-    several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
+    runs, labels = several(trajectory, labels)
     frames = rate * min(max(1.0, 1.0 / speed), FINEST)
-    layout = layout_of(several, labels, frames, follow=follow, trails=trails)
+    layout = layout_of(runs, labels, frames, follow=follow, trails=trails)
     numbers = PackedArrays()
     scene = _scene(layout, numbers) | {"speed": speed}
-    if segments and len(segments) != len(several):
-        raise ValueError(f"segments: expected {len(several)} lists, one for each trajectory, got {len(segments)}")
-    for robot, actor, lines in zip(scene["robots"], layout.actors, segments or [()] * len(several), strict=True):
+    if segments and len(segments) != len(runs):
+        raise ValueError(f"segments: expected {len(runs)} lists, one for each trajectory, got {len(segments)}")
+    for robot, actor, lines in zip(scene["robots"], layout.actors, segments or [()] * len(runs), strict=True):
         robot["segments"] = [_segments(one, actor.offset, numbers) for one in lines]
     packed = numbers.packed(scene)
     parts = {

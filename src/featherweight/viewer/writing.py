@@ -14,6 +14,7 @@ from featherweight.recording.files import write_whole
 from featherweight.simulation import Trajectory
 from featherweight.viewer import page
 from featherweight.viewer.layout import Layout, layout_of
+from featherweight.visuals import several
 
 
 def export(
@@ -38,8 +39,7 @@ def export(
         return page.export(trajectory, path, labels=labels, rate=rate, **options)
     if options:
         raise TypeError(f"export: a .glb takes labels and rate, got {', '.join(options)}")
-    several = [trajectory] if isinstance(trajectory, Trajectory) else list(trajectory)
-    write_whole(path, [_scene(layout_of(several, labels, rate))])
+    write_whole(path, [_scene(layout_of(*several(trajectory, labels), rate))])
 
 
 def _scene(layout: Layout) -> bytes:

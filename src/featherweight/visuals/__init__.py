@@ -4,6 +4,7 @@ from featherweight.visuals.creases import creased
 from featherweight.visuals.failure import Failure, good_part
 from featherweight.visuals.motion import Frames, bounds, motion_of
 from featherweight.visuals.segments import Segments
+from featherweight.visuals.several import several
 from featherweight.visuals.shapes import DrawnShape, shapes_of
 from featherweight.visuals.solids import Mesh, ball, capsule, cylinder
 from featherweight.visuals.terrain import terrain_of
@@ -27,6 +28,7 @@ __all__ = [
     "fitted",
     "good_part",
     "motion_of",
+    "several",
     "shapes_of",
     "terrain_of",
     "trails_of",

@@ -20,6 +20,7 @@ const SCALES = {
 };
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 const power = (x) => { // 10⁻³ for 0.001
+  if (x === 0) return "0";
   const exponent = Math.log10(Math.abs(x));
   if (Math.abs(exponent - Math.round(exponent)) > 1e-6 || Math.abs(exponent) < 2.5) return short(x);
   return `${x < 0 ? "−" : ""}10${[...String(Math.round(exponent))].map((letter) => RAISED[letter]).join("")}`;
@@ -31,6 +32,11 @@ function ticks(low, high, count) { // at 1, 2 or 5 times a power of ten
   const step = power * [1, 2, 5, 10].find((s) => s * power >= least * (1 - 1e-9)), found = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step && found.length < 50; k++) found.push(k * step);
   return found.map((x) => Number(x.toPrecision(12)));
+}
+
+function decades(below) { // of a symlog axis: 0, and powers of ten that are not far below where it is linear
+  const powers = [...Array(60).keys()].map((k) => Number(`1e${k - 30}`)).filter((x) => x >= 0.2 * below);
+  return [0, ...powers, ...powers.map((x) => -x)];
 }
 
 function plot(place, panel, shared) {
@@ -87,8 +93,9 @@ function plot(place, panel, shared) {
     pen.textAlign = "right";
     pen.textBaseline = "middle";
     const powers = panel.scale !== "linear" && up[1] - up[0] > 2; // a tick for each, or every so many, powers of ten
-    const marks = ticks(...up, Math.max(3, box.high / 45));
-    for (const t of powers ? [...new Set(marks.map(Math.round))].filter((t) => t >= up[0] && t <= up[1]) : marks) {
+    const inside = (t) => t >= up[0] && t <= up[1], marks = ticks(...up, Math.max(3, box.high / 45));
+    const whole = panel.scale === "symlog" ? decades(panel.linear_below).map(onto) : [...new Set(marks.map(Math.round))];
+    for (const t of powers ? whole.filter(inside) : marks) {
       pen.globalAlpha = 0.12;
       line(box.left, toY(t), box.left + box.wide, toY(t));
       pen.globalAlpha = 0.85;
