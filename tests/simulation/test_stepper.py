@@ -252,6 +252,12 @@ def test_bad_arguments_are_named(given: dict[str, Any]) -> None:
         fw.Stepper(fw.robots.double_pendulum(), **arguments)
 
 
+def test_a_misspelt_name_is_not_taken() -> None:
+    sim = fw.Stepper(MODEL, dt=DT, control=COMPILED)
+    with pytest.raises(AttributeError, match="a Stepper has no 'taus'; did you mean 'tau'"):
+        sim.taus = 1.0  # type: ignore[attr-defined]
+
+
 def test_forces_of_a_controller_are_not_to_be_written() -> None:
     sim = fw.Stepper(MODEL, dt=DT, control=COMPILED)
     sim.step(4)

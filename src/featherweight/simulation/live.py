@@ -10,6 +10,7 @@ import numpy as np
 
 from featherweight.compiler.runtime.singles import Singles
 from featherweight.contact import Surface
+from featherweight.errors import nearest
 from featherweight.model import Model
 from featherweight.simulation.control import Compiled
 from featherweight.simulation.loading import OUTPUT
@@ -43,6 +44,15 @@ class LiveViews:
     _takes_tau: bool
     _together: bool  # all clocks are the same
     _singles: Singles
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Only what there is: a misspelt name would be taken in silence."""
+        if not name.startswith("_") and not hasattr(type(self), name):
+            known = [own for own in dir(type(self)) if isinstance(getattr(type(self), own), property)]
+            near = nearest(name, known)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise AttributeError(f"a Stepper has no {name!r}; {hint}")
+        object.__setattr__(self, name, value)
 
     @property
     def control(self) -> Compiled | Control | None:

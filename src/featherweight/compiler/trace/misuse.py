@@ -18,14 +18,17 @@ SAME = (
     "clip", "norm", "sign", "minimum", "maximum", "where",
 )  # fmt: skip
 SCALAR = {name: name for name in SAME} | {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "rint": "round", "fmod": "mod",
-    "remainder": "mod", "fabs": "absolute", "abs": "absolute", "min": "minimum", "max": "maximum", "amin": "minimum",
-    "amax": "maximum", "fmin": "minimum", "fmax": "maximum", "hypot": "norm", "int": "floor", "interp": "lookup",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "rint": "round", "remainder": "mod",
+    "fabs": "absolute", "abs": "absolute", "min": "minimum", "max": "maximum", "amin": "minimum",
+    "amax": "maximum", "fmin": "minimum", "fmax": "maximum", "hypot": "norm", "interp": "lookup",
 }  # fmt: skip
 WRITTEN_OUT = {
     "isnan": "x != x", "isfinite": "abs(x) < math.inf", "select": "featherweight.scalar.where, one in the other",
     "log2": "featherweight.scalar.log(x) / math.log(2)", "log10": "featherweight.scalar.log(x) / math.log(10)",
     "exp2": "featherweight.scalar.exp(x * math.log(2))",
+    "fmod": "featherweight.scalar.sign(x) * featherweight.scalar.mod(abs(x), abs(y))",
+    "int": "featherweight.scalar.sign(x) * featherweight.scalar.floor(abs(x))",
+    "trunc": "featherweight.scalar.sign(x) * featherweight.scalar.floor(abs(x))",
 }  # fmt: skip
 WANT_NUMBERS = re.compile(r"(?<![\w.])(math\.(\w+)|(int))\(")
 DECIDE = re.compile(r"(?<![\w.])((?:np\.|numpy\.)?(where|clip|sign|a?min|a?max|minimum|maximum|fmin|fmax))\(")
@@ -51,15 +54,13 @@ def no_index() -> TypeError:
 
 
 def no_power() -> TypeError:
-    instead = "featherweight.scalar.exp(y * featherweight.scalar.log(x)) in place of x ** y"
+    instead = "1 / x in place of x ** -1, featherweight.scalar.exp(y * featherweight.scalar.log(x)) of x > 0 for others"
     return _error("can only be raised to whole powers up to 8 and to 1/2", instead)
 
 
 def no_function(name: str) -> TypeError:
     """NumPy's function of this name has no traced form."""
-    theirs = name.rpartition(".")[2]
-    ours = WRITTEN_OUT.get(theirs) or (SCALAR.get(theirs) and f"featherweight.scalar.{SCALAR[theirs]}")
-    instead = ours or f"functions of featherweight.scalar ({', '.join(SAME)} …)"
+    instead = _instead(name.rpartition(".")[2]) or f"functions of featherweight.scalar ({', '.join(SAME)} …)"
     return _error(f"cannot be given to {name}", f"{instead} in place of it")
 
 
@@ -101,5 +102,10 @@ def _place() -> tuple[str, int]:
 
 def _use(culprits: re.Pattern[str], line: str) -> str:
     """What to write in place of the functions that a line of code calls, or nothing."""
-    found = {call: SCALAR[name or call] for call, name, *_ in culprits.findall(line) if (name or call) in SCALAR}
-    return ", ".join(f"featherweight.scalar.{ours} in place of {theirs}" for theirs, ours in found.items())
+    found = {call: instead for call, name, *_ in culprits.findall(line) if (instead := _instead(name or call))}
+    return ", ".join(f"{ours} in place of {theirs}" for theirs, ours in found.items())
+
+
+def _instead(name: str) -> str | None:
+    """What to write in place of a function of math, NumPy or Python; None: we do not know."""
+    return WRITTEN_OUT.get(name) or (f"featherweight.scalar.{SCALAR[name]}" if name in SCALAR else None)
