@@ -82,6 +82,7 @@ def test_things_that_pass_through_each_other_are_told() -> None:
     q = model.neutral()
     q[2], q[9] = 0.3, 0.6
     means = {"steps": 1, "dt": 1e-3}
-    with pytest.warns(UserWarning, match="what stands in the world, low and high pass through each other"):
+    with pytest.warns(UserWarning, match="what stands in the world, low and high pass through each other") as told:
         fw.rollout(model, q, np.zeros(model.nv), contact=fw.contact.Impulse(), **means)
+    assert told[0].filename == __file__
     fw.rollout(model, q, np.zeros(model.nv), contact=fw.contact.Impulse(pairs="ground"), **means)

@@ -51,9 +51,9 @@ class SpringDamper(ContactModel):
         super().__post_init__()
         if self.restitution:
             raise ValueError(f"restitution: expected none with springs and dampers, got {self.restitution!r}; {BOUNCE}")
-        for surface in self.surfaces:
-            if surface.restitution:
-                what = f"{type(surface).__name__}: its restitution of {surface.restitution:g} does not act"
+        for given in (*self.surfaces, *(self.allowed if isinstance(self.allowed, tuple) else ())):
+            if given.restitution:
+                what = f"{type(given).__name__}: its restitution of {given.restitution:g} does not act"
                 warnings.warn(f"{what} with springs and dampers; {BOUNCE}", stacklevel=3)
         if self.law not in ("linear", "hertz"):
             raise ValueError(f"law: expected 'linear' or 'hertz', got {self.law!r}")
@@ -93,6 +93,12 @@ class SpringDamper(ContactModel):
         if key not in facts:
             facts[key] = _lightest(model, q, None, shapes)
         return self._stable_dt(facts[key])
+
+    def warn_if_ignored(self, model: Model) -> None:
+        shapes = dict.fromkeys(shape for pair in self.touching(model) for shape in (pair.a, pair.b))
+        if names := [repr(shape.name) for shape in shapes if not isinstance(shape, int) and shape.restitution]:
+            what = f"shapes {', '.join(names)}: their restitution does not act"
+            warnings.warn(f"contact: {what} with springs and dampers; {BOUNCE}", stacklevel=5)
 
     def warn_if_stiff(self, model: Model, q: ArrayLike, dt: float) -> None:
         longest = self.longest_step(model, q)

@@ -18,6 +18,8 @@ from featherweight.simulation.options import StepOptions
 
 def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameters: Any, limits: bool) -> None:
     """Tell the user what the configurations (count, nq) of the beginning let expect."""
+    if options.contact is not None:
+        options.contact.warn_if_ignored(model)
     if options.contact is not None and len(q) and not parameters:
         options.contact.warn_if_stiff(model, q[0], dt)
     if options.contact is not None and options.contact.pairs is None and not model.added and len(_things(model)) > 1:
@@ -26,7 +28,7 @@ def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameter
         warnings.warn(
             f"contact: {listed} pass through each other: without pairs, contact is with the ground alone; give the "
             'contact model pairs="auto", or the pairs that may touch, or pairs="ground" if that is meant',
-            stacklevel=5,
+            stacklevel=4,
         )
     if limits:
         warn_if_beyond(model, q, options.limits)
