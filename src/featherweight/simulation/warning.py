@@ -3,6 +3,7 @@ that pass through each other."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -48,7 +49,7 @@ def _things(model: Model) -> frozenset[int]:
 
 def warn_if_missed(missed: np.ndarray | None) -> None:
     """Tell the user if contacts of shapes found no slot: how many in the worst step."""
-    most = 0 if missed is None or not missed.size else int(np.nan_to_num(missed).max())
+    most = 0 if missed is None or not missed.size else math.ceil(np.nan_to_num(missed).max())  # it may be a mean
     if most:
         warnings.warn(
             f"contact: up to {most} contacts between shapes found no slot in a step, and did not act: the farthest of "
