@@ -7,7 +7,7 @@ for as rows, one of |λ| ≤ f h (`constraints.dry_friction`).
 
 A semi-implicit step then moves with v⁺. A variational step, or one of a user's integrator, has moved already: v⁻ is the
 velocity at its end, points touch there, and M (v⁺ - v⁻) = Jᵀ λ. A robot that stands is then at the depth from which v*
-lifts it by what gravity takes in half a step, h g / 2β.
+lifts it by what gravity takes in half a step, slop + h g / 2β.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Impulse(ContactModel):
 
     Args:
         tolerance: largest velocity [m/s] by which any contact may miss its laws.
-        iterations: sweeps over the contacts and Newton steps after which a step is given up as not converged.
+        iterations: sweeps over the contacts and Newton steps after which a step is given up as not converged; a trial
+            of Newton steps that has begun then, some ten steps, is made to its end.
         recovery: β [1/s], by which depth beyond `slop` is recovered.
         recovery_speed: v_max [m/s], most that recovery adds.
         slop: depth [m] that is left, so that a resting point keeps touching.

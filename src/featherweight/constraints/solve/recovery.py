@@ -5,7 +5,8 @@ other would have no solution. So it has a problem of its own, from rest and with
 
     0 ≤ λ ⟂ J v - s ≥ 0,    s = min(β (depth - slop), v_max),
 
-with s = 0 for contacts that are no deeper than they may be, and for joints at their ends. It is solved by a few sweeps
+with s = 0 for contacts that are no deeper than they may be, and for joints whose stops act, even where there is some
+way left to their ends. It is solved by a few sweeps
 that need not converge: what is left is recovered in the next step, and opposing contacts share what room there is.
 """
 
