@@ -45,7 +45,7 @@ class Impulse(ContactModel):
             of a step share them, and `missed` of the trajectory counts those that touch then and found none. 0: each
             contact point of each pair has code of its own. None: slots where there are many pairs.
         dry_friction: of joints. "damping": implicit damping, f over speed, cheap; a joint that is held creeps. "rows":
-            part of the contact problem (see the top of this file), for steps that move after impulses have acted.
+            rows of the contact problem, |λ| ≤ f h, for steps that move after impulses have acted.
         presliding: ε of "rows": how much a joint that is held yields to a change of its load, as a part of what it
             would without friction; once, and then it stands still. With 0 it is rigid, and fewer steps are solved.
     """
