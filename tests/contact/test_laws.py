@@ -67,6 +67,8 @@ def check_laws(model: fw.Model, q: np.ndarray, v: np.ndarray, h: float) -> None:
     beyond = u[..., 2] + np.maximum(height, 0.0) / h
     slip = np.linalg.norm(u[..., :2], axis=-1)
     limit = 20 * TOLERANCE  # errors of one sweep are seen before the others of that sweep moved
+    assert np.abs(run.contact_slip[ok, 0] - np.where(touching, slip, 0.0)).max() <= limit
+    assert np.abs(run.penetration[ok, 0] - np.maximum(-height, 0.0)).max() <= 1e-12
     assert (impulse[~touching] == 0).all()
     assert (normal >= 0).all()
     assert (beyond[touching] >= -limit).all()
