@@ -8,7 +8,7 @@ import pytest
 
 import featherweight as fw
 from featherweight.contact import Impulse, Pair, Plane, SpringDamper
-from featherweight.contact.candidates import Ground
+from featherweight.contact.candidates import Ground, candidates
 from featherweight.contact.slots import nearest
 from featherweight.contact.touching import touching
 from featherweight.forces import Kinematics
@@ -74,6 +74,24 @@ def test_a_shape_and_the_ground(name: str, ground: tuple[float | None, float | N
     ]
     found = by_rows([], Plane(friction=ground[0], restitution=ground[1]))
     assert found[name, "ground"] == tuple(expected)
+
+
+def test_the_parameter_of_a_robot_takes_the_place_of_the_contact_models_friction() -> None:
+    """Of contact points, shapes and slots; not of what has a friction of its own."""
+    builder = fw.Builder("balls", parameters=("ground.friction",))
+    for name, mu in (("plain", None), ("rough", 0.9)):
+        builder.add_body(name, joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+        builder.add_geometry(name, fw.shapes.Sphere(0.1), friction=mu).add_contact_point(f"{name}_point", parent=name)
+    model, own = builder.build(), 0.25
+    tree = model.over(float, lambda: None, {"ground.friction": [own]})
+    at = Kinematics(model, tree, model.neutral().tolist(), [0.0] * model.nv)
+    surfaces = Plane(), Plane(friction=0.3)
+    ground, pair = Ground(surfaces, MU, E), [("plain", "rough")]
+    assert [m.friction for m in candidates(ground, at)] == [own, 0.3] * 2
+    rows = touching(Impulse(surfaces, pairs=pair, slots=0).arranged(model).direct, ground, at, math.inf)
+    assert [m.friction for m in rows] == pytest.approx([own, 0.3, 0.9, 0.3, math.sqrt(0.9 * own)])
+    (slot,) = nearest(Impulse(surfaces, pairs=pair, slots=1).arranged(model).shared, 1, ground, at, 1e-3).slots
+    assert slot.friction == pytest.approx(math.sqrt(0.9 * own))
 
 
 def test_springs_have_no_restitution_and_say_so_wherever_it_is_given() -> None:
