@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from featherweight.constraints import JointLimit
 from featherweight.dynamics import mass_matrix
 from featherweight.integrators import Integrator
 from featherweight.model import Model
@@ -32,7 +33,8 @@ def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameter
             stacklevel=4,
         )
     if limits:
-        warn_if_beyond(model, q, options.limits)
+        limit = JointLimit() if options.contact is None else options.contact.joint_limit()
+        warn_if_beyond(model, q, limit.recovery_speed if options.limits else None)
     _warn_if_stiff(model, options.integrator, dt, q, parameters)
 
 
