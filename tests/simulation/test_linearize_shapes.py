@@ -59,3 +59,24 @@ def test_how_shapes_recover_from_depth_is_left_out() -> None:
         without, moved = (differences(model, q, v, tau, dt=H, contact=contact[beta]) for beta in (0.0, 50.0))
     assert worst(12, found[2:], without) <= 1e-6
     assert worst(12, found[2:], moved) > 1e-3
+
+
+def test_gradients_go_back_through_shapes_but_not_through_slots() -> None:
+    model, (q, v, tau), steps = balls(), state(1e-5), 3
+    taus = np.tile(tau, (steps, 1))
+
+    def final(q: Any, v: Any, x: Any) -> Any:
+        return v[0] * v[1] + v[3] * v[2] + v[6] * v[6] + v[8] * v[7] + q[0]
+
+    def options(slots: int) -> dict[str, Any]:
+        contact = Impulse(pairs=PAIRS, tolerance=1e-13, slots=slots)
+        return {"steps": steps, "dt": H, "tau": taus, "contact": contact}
+
+    with fw.interpret():
+        value, gradient = fw.rollout_gradient(None, model, q, v, final=final, wrt=("v",), **options(0))
+        run = fw.rollout(model, q, v + 1e-7 * np.concatenate([np.eye(12), -np.eye(12)]), **options(0))
+        ends = np.array([final(run.q[k, -1], run.v[k, -1], None) for k in range(24)])
+        with pytest.raises(ValueError, match="which have no gradient back; give slots=0"):
+            fw.rollout_gradient(None, model, q, v, final=final, **options(2))
+    np.testing.assert_allclose(gradient["v"], (ends[:12] - ends[12:]) / 2e-7, rtol=0, atol=1e-6)
+    assert value == pytest.approx(ends.mean(), abs=1e-9)
