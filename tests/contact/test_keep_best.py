@@ -93,3 +93,14 @@ def test_a_step_that_is_solved_by_newton_steps_has_the_residual_of_its_laws(corn
     assert (missed <= contact.tolerance).all()
     assert found[by_newton].max() > 1e-6
     np.testing.assert_allclose(missed[by_newton], found[by_newton], rtol=1e-6, atol=1e-10)
+
+
+@pytest.mark.parametrize(("iterations", "turns"), [(1, 1), (3, 3), (4, 4), (5, 24), (24, 24), (25, 94)])
+def test_a_step_is_given_up_after_the_trial_in_which_its_turns_are_used_up(iterations: int, turns: int) -> None:
+    """Four sweeps, then trials: the first of 20 Newton steps, others of 30 turns of splitting and 40 Newton steps."""
+    model = block(8)
+    q, v = thrown(model)
+    contact = Impulse(friction=MU, iterations=iterations, tolerance=1e-30, keep_best=True)
+    with fw.interpret():
+        run = fw.rollout(model, q, v, steps=1, dt=H, contact=contact)
+    assert run.solver[:, 0, 0].max() == turns

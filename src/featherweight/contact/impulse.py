@@ -33,7 +33,7 @@ class Impulse(ContactModel):
     Args:
         tolerance: largest velocity [m/s] by which any contact may miss its laws.
         iterations: sweeps over the contacts and Newton steps after which a step is given up as not converged; a trial
-            of Newton steps that has begun then, some ten steps, is made to its end.
+            that has begun by then, of up to 70 turns, is made to its end.
         recovery: β [1/s], by which depth beyond `slop` is recovered.
         recovery_speed: v_max [m/s], most that recovery adds.
         slop: depth [m] that is left, so that a resting point keeps touching.

@@ -140,8 +140,8 @@ class Trajectory:
     def contacts(self, k: int) -> list[Contact]:
         """The contacts of shapes in the step after state k of one robot: which touch, where, with what force.
 
-        Places are those at state k; forces act on the first of the two, in the world's axes. Contacts without a force
-        and without depth are left out.
+        Places are those at state k; forces act on the first of the two, in the world's axes, in the step of the
+        interval that `record` says. Contacts without a force and without depth are left out.
         """
         return contacts_at(self, k)
 
