@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 import featherweight as fw
+from featherweight.constraints import Situation
+from featherweight.constraints.solve.solver import Solver
 from featherweight.contact import Impulse
+from featherweight.forces import Kinematics
 
 G, R = 9.81, 0.1
 
@@ -62,3 +65,29 @@ def test_what_rests_in_variational_steps_is_as_deep_as_documented(h: float) -> N
         run = fw.rollout(model, q, np.zeros(6), steps=60, dt=h, contact=contact, integrator="variational")
     assert R - run.q[-1, 2] == pytest.approx(contact.slop + h * G / (2 * contact.recovery), rel=5e-3)
     assert run.v[-1, 2] == pytest.approx(h * G / 2, rel=5e-3)
+
+
+def test_what_long_searches_may_leave_out_is_what_recovers_from_depth() -> None:
+    """Of v* of points and joints that act and do not bounce; of others, and of shapes, nothing (how-to/contact.md)."""
+    builder = fw.Builder("several")
+    for name in ("deep", "above", "bounces", "shape"):
+        builder.add_body(name, joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, R))
+        if name != "shape":
+            builder.add_contact_point(name, parent=name)
+    for name in ("beyond", "within"):
+        slide, limits = fw.joints.Prismatic("x"), fw.Limits(-1.0, 0.5)
+        builder.add_body(name, joint=slide, inertia=fw.Inertia.sphere(1.0, R), limits=limits)
+    model = builder.add_geometry("shape", fw.shapes.Sphere(R)).build()
+    q, v = model.neutral(), np.zeros(model.nv)
+    q[2::7][:4] = -3e-3, 0.5, -3e-3, R - 3e-3
+    q[28:], v[14] = (0.502, 0.499), -1.0
+    contact = Impulse(restitution=0.5, recovery=20.0, recovery_speed=0.1, slop=1e-6)
+    h, tree = 1e-3, model.over_floats
+    at = Kinematics(model, tree, q.tolist(), v.tolist())
+    situation = Situation(model, tree, at.q, at.v, h, False, at)
+    own = (*contact.constraints(), contact.joint_limit())
+    blocks = [block for constraint in own for block in constraint.blocks(situation)]
+    solver = Solver(tree, at.q, at.v, at.v, blocks, contact.solver)
+    eases = solver._coupling([[0.0] * block.law.size for block in blocks])[0].eases
+    of_points, of_joints = 20.0 * (3e-3 - 1e-6), 20.0 * (2e-3 - 1e-6)
+    assert [float(x) for x in eases] == pytest.approx([of_points, 0.0, 0.0, 0.0, of_joints, 0.0], rel=1e-12)
