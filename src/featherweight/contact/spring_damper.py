@@ -16,7 +16,9 @@ from featherweight.collision import Placed, ground_touches
 from featherweight.compiler import Lanes, plain
 from featherweight.compiler.runtime.arguments import as_array, batch_shape
 from featherweight.contact.contact_model import ContactModel
+from featherweight.contact.pair import Pair
 from featherweight.contact.soft_contact import SoftContact
+from featherweight.contact.surfaces import Surface
 from featherweight.dynamics.evaluate import parameter_values
 from featherweight.forces import ForceElement
 from featherweight.inputs import Numbers, with_fields
@@ -55,9 +57,10 @@ class SpringDamper(ContactModel):
         super().__post_init__()
         if self.restitution:
             raise ValueError(f"restitution: expected none with springs and dampers, got {self.restitution!r}; {BOUNCE}")
-        for given in (*self.surfaces, *(self.allowed if isinstance(self.allowed, tuple) else ())):
-            if given.restitution:
-                what = f"{type(given).__name__}: its restitution of {given.restitution:g} does not act"
+        given: list[Surface | Pair] = [*self.surfaces, *(self.allowed if isinstance(self.allowed, tuple) else ())]
+        for one in given:
+            if one.restitution:
+                what = f"{type(one).__name__}: its restitution of {one.restitution:g} does not act"
                 warnings.warn(f"{what} with springs and dampers; {BOUNCE}", stacklevel=3)
         if self.law not in ("linear", "hertz"):
             raise ValueError(f"law: expected 'linear' or 'hertz', got {self.law!r}")
@@ -154,9 +157,9 @@ def _lowest(
 ) -> list[tuple[int, Vector]]:
     """Where points and shapes touch level ground below them, with the numbers of their bodies, in their frames."""
     found = []
-    q, *values = ([Lanes(np.ascontiguousarray(x)) for x in columns] for columns in (q, *given.values()))
+    lanes, *values = ([Lanes(np.ascontiguousarray(x)) for x in columns] for columns in (q, *given.values()))
     own = dict(zip(given, values, strict=True))
-    pose = algorithms.forward_kinematics(model.over(float, lambda: None, own) if own else model.over_floats, q)
+    pose = algorithms.forward_kinematics(model.over(float, lambda: None, own) if own else model.over_floats, lanes)
     for point in model.contact_points:
         up = pose[point.body].E @ UP
         found.append((point.body, Vector(*point.position) - up * point.radius))
