@@ -6,6 +6,7 @@ The contact points are the library's; rows, mass matrix and all that follows is 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import featherweight as fw
 from contact.pair_laws import Step
@@ -75,6 +76,31 @@ def test_recovery_is_a_second_problem_from_rest_without_friction() -> None:
         expected[:, 7 * k : 7 * k + 3] = q[:, 7 * k : 7 * k + 3] + way
     np.testing.assert_allclose(run.q[:, 1], expected, rtol=0, atol=1e-12)
     assert np.abs(run.q[:, 1] - step.run.q[:, 1]).max() > 1e-5
+
+
+@pytest.mark.parametrize("way", [0.0, 1e-5, 6e-5, 0.02])
+@pytest.mark.parametrize("speed", [0.0, -0.005])
+def test_a_joint_recovers_as_far_as_its_end(way: float, speed: float) -> None:
+    """0 ≤ λ ⟂ J v + w ≥ 0 for the joint, w = v⁺ + way / h: a light finger makes way for a ball that is too deep, until
+    it is at its end."""
+    depth, masses, beta = 2e-3, np.array([0.1, 10.0]), 50.0
+    builder = fw.Builder("hand", gravity=(0, 0, 0))
+    slide, limits = fw.joints.Prismatic("x"), fw.Limits(-way, 1.0)
+    builder.add_body("finger", joint=slide, inertia=fw.Inertia.sphere(masses[0], 0.1), limits=limits)
+    builder.add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(masses[1], 0.1))
+    builder.add_geometry("finger", fw.shapes.Sphere(0.1)).add_geometry("ball", fw.shapes.Sphere(0.1))
+    model = builder.build()
+    q, v = model.neutral(), np.zeros(7)
+    q[1], v[0] = 0.2 - depth, speed
+    contact = Impulse(fw.contact.Plane(point=(0, 0, -9)), pairs=[("finger", "ball")], recovery=beta, slop=0.0)
+    with fw.interpret():
+        run = fw.rollout(model, q, v, steps=1, dt=H, contact=contact)
+    after = max(speed, -way / H)
+    J, s = np.array([[-1.0, 1.0], [1.0, 0.0]]), np.array([beta * depth, -(after + way / H)])
+    moved = swept(J / masses @ J.T, s) @ J / masses
+    np.testing.assert_allclose(run.v[1, 0], after, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(run.q[1, :2] - q[:2], H * (np.array([after, 0.0]) + moved), rtol=0, atol=1e-10)
+    assert run.q[1, 0] >= -way - 1e-10
 
 
 def solved(G: np.ndarray, e: np.ndarray, mu: float) -> np.ndarray:

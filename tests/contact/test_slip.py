@@ -67,7 +67,7 @@ def test_every_step_is_the_literal_one(law: str, h: float) -> None:
     v = rng.normal(size=(count, 6)) * [0.5, 0.5, 0.5, 0, 0, 0]
     run = fw.rollout(model, q, v, steps=steps, dt=h, contact=SpringDamper(ground, law=law, stiffness=K, damping=D))
 
-    forces, seen = np.zeros((count, steps, 3)), Counter[str]()
+    forces, slips, seen = np.zeros((count, steps, 3)), np.zeros((count, steps)), Counter[str]()
     for k in range(count):
         points = [Literal(law, K, D, mu) for mu in (smooth, rough)]
         for s, (p, velocity) in enumerate(zip(run.q[k, :-1, :3], run.v[k, :-1, :3], strict=True)):
@@ -75,9 +75,11 @@ def test_every_step_is_the_literal_one(law: str, h: float) -> None:
             for point, (z, n) in zip(points, ((up @ p, up), (away - radius, (p - centre) / away)), strict=True):
                 force, what = point.step(z, n, velocity, h)
                 forces[k, s] += force
+                slips[k, s] = max(slips[k, s], np.linalg.norm(velocity - n * (n @ velocity)) if z < 0 else 0.0)
                 seen[what] += 1
     scale = np.maximum(np.linalg.norm(forces, axis=-1, keepdims=True), WEIGHT)
     assert (np.abs(run.contact_force[:, :, 0] - forces) / scale).max() <= 1e-12
+    np.testing.assert_allclose(run.contact_slip[:, :, 0], slips, rtol=0, atol=1e-13)
     after = run.v[:, :-1, :3] + h * (forces - [0, 0, WEIGHT])
     np.testing.assert_allclose(run.v[:, 1:, :3], after, rtol=0, atol=1e-13)
     assert min(seen[what] for what in ("off", "leaves", "sticks", "slips")) > 10, seen

@@ -24,6 +24,24 @@ HUMANOID = fw.robots.humanoid(collision=True)
 PAIRS = touching_pairs(HUMANOID, "auto", 0)
 
 
+@pytest.mark.parametrize(("robots", "links", "slots"), [(1, 3, 0), (1, 12, 8), (3, 4, 12), (4, 4, 16)])
+def test_there_are_as_many_slots_as_documented(robots: int, links: int, slots: int) -> None:
+    """8, or 4 for each robot or object that moves, if that is more, where pairs are many; as many as were asked for,
+    but no more than there are contact points. Chains of capsules on a table, which does not move."""
+    builder = fw.Builder("world").add_geometry("world", fw.shapes.Box((3, 3, 1)), name="table")
+    for name in (f"{robot}.{link}" for robot in range(robots) for link in range(links)):
+        robot, link = map(int, name.split("."))
+        parent, joint = (f"{robot}.{link - 1}", fw.joints.Revolute("x")) if link else ("world", fw.joints.Free())
+        place, body = fw.Placement((0.0, 0.0, 0.6 if link else 0.0)), fw.Inertia.sphere(1.0, 0.1)
+        builder.add_body(name, parent=parent, joint=joint, placement=place, inertia=body)
+        builder.add_geometry(name, fw.shapes.Capsule(0.1, 0.3))
+    model = builder.build()
+    found = {n: fw.contact.Impulse(pairs="auto", slots=n).arranged(model) for n in (None, 0, 3, 10_000)}
+    points = sum(pair.count for pair in found[0].direct if not isinstance(pair.b, int))  # beside those of the ground
+    assert {n: own.slots for n, own in found.items()} == {None: slots, 0: 0, 3: 3, 10_000: points}
+    assert all(isinstance(pair.b, int) for pair in found[None].direct) == (slots > 0)
+
+
 def test_all_contacts_that_can_act_are_found() -> None:
     """Against each pair by itself: all contact points whose gap can close within the step, those first that will be
     nearest at its end."""

@@ -110,3 +110,37 @@ def test_steps_are_stable_up_to_the_longest_one(law: str, K: float, D: float, di
         assert left(0.99 * longest) < 0.1
         if law == "linear" or direction == 2:
             assert left(1.01 * longest) > 10
+
+
+def hand(kind: str) -> tuple[fw.Model, np.ndarray, np.ndarray]:
+    """A body of 1 kg askew, its inertia about three axes, and where it touches from its centre, in its axes."""
+    inertia, turned = np.array([0.02, 0.03, 0.04]), np.array([0.1, -0.2, 0.3, np.sqrt(0.86)])
+    x, y, z, w = turned
+    up = np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])  # in its axes
+    builder = fw.Builder("hand")
+    builder.add_body("hand", joint=fw.joints.Free(), inertia=fw.Inertia(1.0, (0, 0, 0), np.diag(inertia)))
+    half = np.array([0.1, 0.15, 0.05])
+    if kind == "round point":
+        builder.add_contact_point("tip", parent="hand", position=(0.05, 0.0, 0.02), radius=0.07)
+        places = [np.array([0.05, 0.0, 0.02]) - 0.07 * up]
+    elif kind == "capsule":
+        builder.add_geometry("hand", fw.shapes.Capsule(0.05, 0.3))
+        places = [np.array([0.0, 0.0, side * 0.15]) - 0.05 * up for side in (1, -1)]
+    else:  # of each diagonal its lower end
+        builder.add_geometry("hand", fw.shapes.Box(2 * half))
+        diagonals = [half * side for side in ((1, 1, 1), (1, 1, -1), (1, -1, 1), (1, -1, -1))]
+        places = [-d * np.sign(d @ up) for d in diagonals]
+    model = builder.build()
+    return model, np.concatenate([[0.3, -0.2, 0.5], turned]), np.array(places)
+
+
+@pytest.mark.parametrize("kind", ["round point", "capsule", "box"])
+def test_the_longest_step_is_that_of_all_places_where_a_body_may_touch(kind: str) -> None:
+    """h < 2 / (ω √(1 + ζ²) + ω ζ), ω² = K λ, 2 ζ ω = D λ with λ the largest eigenvalue of J M⁻¹ Jᵀ, J = [1, -r^]."""
+    model, q, places = hand(kind)
+    J = np.concatenate([np.hstack([np.eye(3), -np.cross(np.eye(3), r)]) for r in places])
+    M = np.diag([1.0, 1.0, 1.0, 0.02, 0.03, 0.04])
+    K, D, moved = 1e4, 30.0, np.linalg.eigvalsh(J @ np.linalg.solve(M, J.T))[-1]
+    omega, damping = np.sqrt(K * moved), D * moved / 2  # ω, ζ ω
+    longest = SpringDamper(law="linear", stiffness=K, damping=D).stable_dt(model, q)
+    assert longest == pytest.approx(2.0 / (np.sqrt(omega**2 + damping**2) + damping), rel=1e-12)

@@ -93,6 +93,35 @@ def test_a_heightfield_is_bilinear_and_goes_on_beyond_its_edges() -> None:
     assert at(field, (9.0, 9.0, heights[-1, -1]))[0] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_the_normal_of_a_heightfield_is_that_of_its_heights_beyond_its_edges_too() -> None:
+    """The distance is that from the plane which touches the ground straight below. Beyond an edge the ground is as high
+    as there, so level across it: what stands there without friction stays."""
+    field = Heightfield(RNG.uniform(-0.2, 0.2, (4, 5)), spacing=0.5, origin=(-1.0, 0.5))
+
+    def ground(x: float, y: float) -> float:
+        height, n = at(field, (x, y, 5.0))
+        return 5.0 - height / n[2]
+
+    beyond = 0
+    for x, y in RNG.uniform((-2.0, -0.5), (1.5, 3.5), (300, 2)):
+        e = 1e-6
+        slope = (ground(x + e, y) - ground(x - e, y)) / (2 * e), (ground(x, y + e) - ground(x, y - e)) / (2 * e)
+        n = at(field, (x, y, 5.0))[1]
+        np.testing.assert_allclose(-n[:2] / n[2], slope, atol=1e-8)
+        assert at(field, (x, y, ground(x, y)))[0] == pytest.approx(0.0, abs=1e-12)
+        beyond += not (-1.0 < x < 0.5 and 0.5 < y < 2.5)
+    assert 100 < beyond < 290
+
+    ball = fw.Builder("ball").add_body("b", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))
+    model = ball.add_contact_point("p", parent="b").build()
+    q = model.neutral()
+    q[:3] = 2.0, 0.5, 0.5
+    contact = fw.contact.Impulse(Heightfield([[0.0, 0.0], [0.5, 0.5]]), friction=0.0)  # it rises to 0.5 m at x = 1 m
+    with fw.interpret():
+        run = fw.rollout(model, q, np.zeros(6), steps=10, dt=1e-3, contact=contact)
+    np.testing.assert_allclose(run.v[-1, :3], 0.0, atol=1e-9)
+
+
 def test_compiled_surfaces_are_those_of_floats() -> None:
     """A ball falls on each of them; the heights that the native step sees are the ones of floats."""
     ball = fw.Builder("ball").add_body("ball", joint=fw.joints.Free(), inertia=fw.Inertia.sphere(1.0, 0.1))

@@ -36,6 +36,19 @@ def test_pd_with_gravity_holds_exactly_and_returns() -> None:
     assert np.abs(sagging.q[-1] - goal).max() >= 0.01
 
 
+@pytest.mark.parametrize("gravity", [True, False])
+def test_pd_is_what_it_says(gravity: bool) -> None:
+    """τ = K (q_d ⊖ q) - D v + g(q), with ball joints, and 0 on a free base."""
+    model, rng = fw.robots.humanoid(ball_joints=True), np.random.default_rng(2)
+    q, goal, v = model.random(rng), model.random(rng), rng.normal(size=model.nv)
+    K, D = rng.uniform(1, 50, (2, model.nv))
+    control = fw.control.joint_pd(model, goal, stiffness=K, damping=D, gravity=gravity)
+    tau, _ = control.function(0.0, q, v, np.zeros(0), control.parameters)
+    expected = K * fw.difference(model, q, goal) - D * v + (fw.gravity_force(model, q) if gravity else 0.0)
+    expected[:6] = 0.0
+    np.testing.assert_allclose(np.array(tau, dtype=float), expected, rtol=1e-12, atol=1e-12)
+
+
 def test_pd_leaves_a_free_base_alone_and_works_with_quaternions() -> None:
     model = fw.robots.humanoid(ball_joints=True, armature=0.1)
     goal = model.neutral()

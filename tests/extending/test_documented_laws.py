@@ -89,6 +89,34 @@ def test_forces_of_several_elements_and_of_motors_add_up(integrator: str) -> Non
         np.testing.assert_allclose(run.v[1:], np.cumsum(h * force / [3.0, 1.0], axis=0), rtol=1e-12, atol=1e-12)
 
 
+@dataclass(frozen=True)
+class Spring(ForceElement):
+    """-k q on the first joint, as a force on it or on its body."""
+
+    k: float
+    on: str
+
+    def forces(self, at, memory) -> Push:
+        if self.on == "joint":
+            return Push(joints={0: -self.k * at.q[0]})
+        return Push({1: at.force_at(1, Vector.zero(), Vector(-self.k * at.q[0], 0.0, 0.0))})
+
+
+@pytest.mark.parametrize("on", ["joint", "body"])
+def test_stages_see_forces_on_bodies_anew_and_on_joints_as_they_were(on: str) -> None:
+    """A kilogram on a slide, one Runge-Kutta step of ẍ = -k x, or of ẍ = -k x₀."""
+    build = fw.Builder("cart", gravity=(0, 0, 0))
+    model = build.add_body("cart", joint=fw.joints.Prismatic("x"), inertia=fw.Inertia.sphere(1.0, 0.1)).build()
+    h, k, x, v = 0.5, 2.0, 0.3, -0.4
+    with fw.interpret():
+        run = fw.rollout(model, [x], [v], steps=1, dt=h, forces=Spring(k, on), integrator="rk4")
+    A = np.array([[0.0, 1.0, 0.0], [-k if on == "body" else 0.0, 0.0, 0.0 if on == "body" else -k * x], [0.0] * 3])
+    terms, state = np.array([x, v, 1.0]), np.zeros(3)
+    for order in range(5):  # exp(h A) to fourth order
+        state, terms = state + terms, h / (order + 1) * A @ terms
+    np.testing.assert_allclose([run.q[1, 0], run.v[1, 0]], state[:2], rtol=1e-14)
+
+
 def test_damping_of_several_elements_adds_up() -> None:
     start = [0.3, -0.2, 0.5], [1.0, 2.0, -3.0]
     own = fw.rollout(arm(0.6), *start, steps=20, dt=1e-3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,36 @@ def test_forces_are_those_of_the_contacts_with_their_sign(slots: int) -> None:
         run.force_between("high", "tabel")
 
 
+@pytest.mark.parametrize("control", [None, lambda t, q, v: 0 * v], ids=["none", "python"])
+def test_slots_of_an_interval_are_those_of_its_first_step(control: Any) -> None:
+    """Where means of all steps are kept: a slot holds another contact in each step, and numbers have no mean."""
+    model = stack()
+    q = model.neutral()
+    q[2], q[9] = 0.3001, 0.5006  # both come down within a few steps
+    contact = fw.contact.Impulse(pairs=[("table", "low"), ("low", "high")], slots=2)
+    means = {"steps": 24, "dt": 1e-3, "contact": contact, "control": control}
+    fine = fw.rollout(model, q, np.zeros(model.nv), **means)
+    run = fw.rollout(model, q, np.zeros(model.nv), record_every=6, record="mean", **means)
+    assert len(np.unique(fine.slots[6:12, :, 0])) > 1
+    np.testing.assert_array_equal(run.slots, fine.slots[::6])
+    np.testing.assert_array_equal(run.force_between("low", "high"), fine.force_between("low", "high")[::6])
+    np.testing.assert_allclose(run.solver, fine.solver.reshape(4, 6, 2).mean(axis=1), rtol=1e-14)
+    assert [str(c) for c in run.contacts(2)] == [str(c) for c in fine.contacts(12)]
+
+
+def test_a_contact_that_found_no_slot_once_is_told_of_in_a_mean() -> None:
+    model = stack()
+    q = model.neutral()
+    q[2], q[9] = 0.3, 0.5
+    v = np.zeros(model.nv)
+    v[8] = 1.0  # the upper ball leaves at once
+    contact = fw.contact.Impulse(pairs=[("table", "low"), ("low", "high")], slots=1)
+    means = {"steps": 6, "dt": 1e-3, "contact": contact}
+    with fw.interpret(), pytest.warns(UserWarning, match="up to 1 contacts between shapes found no slot"):
+        run = fw.rollout(model, q, v, record_every=6, record="mean", **means)
+    assert 0 < run.missed[0, 0] < 1
+
+
 def test_names_mean_what_they_mean_in_pairs() -> None:
     """A link goes before a shape of that name, and surfaces have the names that `contacts` gives them."""
     builder = fw.Builder("names")
@@ -82,6 +114,7 @@ def test_things_that_pass_through_each_other_are_told() -> None:
     q = model.neutral()
     q[2], q[9] = 0.3, 0.6
     means = {"steps": 1, "dt": 1e-3}
-    with pytest.warns(UserWarning, match="what stands in the world, low and high pass through each other"):
+    with pytest.warns(UserWarning, match="what stands in the world, low and high pass through each other") as told:
         fw.rollout(model, q, np.zeros(model.nv), contact=fw.contact.Impulse(), **means)
+    assert told[0].filename == __file__
     fw.rollout(model, q, np.zeros(model.nv), contact=fw.contact.Impulse(pairs="ground"), **means)

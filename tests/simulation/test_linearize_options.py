@@ -47,6 +47,49 @@ def test_a_softened_contact_is_the_projection_as_documented(push: float) -> None
     assert abs(found.A[3, 3] - expected) <= 1e-9
 
 
+@pytest.mark.parametrize("mu", [0.6, 1e-9])
+@pytest.mark.parametrize("speed", [-0.3, -6e-3, 1e-3])
+@pytest.mark.parametrize("push", [-0.5, -1e-2, 1e-3])
+def test_softened_friction_is_the_projection_as_documented(push: float, speed: float, mu: float) -> None:
+    """Λ_n = max(Λ_n - w_n, 0), Λ_t = y min(|y|, μ Λ_n) / |y| with y = Λ_t - w_t, both softened, at the solution of the
+    hard laws, and with what impulses change by the masses along x and z."""
+    model, width, dt = block(), 0.01, 1e-3
+    contact = Impulse(ground=Plane(friction=mu), slop=1e-3, tolerance=1e-13)
+    q, v, tau = np.array([0.0, -1e-4]), np.array([speed, push]), np.array([0.0, MASS * 9.81])
+    found = fw.linearize(model, q, v, tau, dt=dt, contact=contact, smoothing=width)
+    mobility = np.array([1 / (MASS - 0.5), 1 / MASS])  # of the normal and of the row along x; along y nothing moves
+    gain = mobility.sum() / 3
+
+    # the step: as much as the block comes down with, and friction up to μ times that
+    free = np.array([push + dt * (tau[1] / (MASS - 0.5) - 9.81), speed])
+    normal = max(0.0, -free[0] / mobility[0])
+    impulse = np.array([normal, np.clip(-speed / mobility[1], -mu * normal, mu * normal)])
+    w = free + mobility * impulse
+
+    def positive(x: complex) -> complex:
+        return 0.5 * (x + np.sqrt(x * x + width * width))
+
+    def left(impulse: np.ndarray, w: np.ndarray) -> np.ndarray:
+        (n, along), y = gain * impulse, gain * impulse[1] - w[1]
+        size = np.sqrt(y * y)
+        return np.array([n - positive(n - w[0]), along - y * (size - positive(size - mu * n)) / size])
+
+    def columns(k: int) -> np.ndarray:
+        """Derivatives by a complex step."""
+        given = [np.array(x, dtype=complex) for x in (impulse, w)]
+        out = []
+        for j in range(2):
+            ahead = [x.copy() for x in given]
+            ahead[k][j] += 1e-30j
+            out.append(left(*ahead).imag / 1e-30)
+        return np.transpose(out)
+
+    of_impulse, of_w = columns(0), columns(1)
+    change = -np.linalg.solve(of_impulse + of_w * mobility, of_w)  # of impulses, with the free velocity
+    expected = np.eye(2) + mobility[:, None] * change
+    np.testing.assert_allclose(found.A[2:, 2:][::-1, ::-1], expected, rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("what", ["stick", "slide", "open"])
 def test_softened_laws_become_the_laws(what: str) -> None:
     model = monopod(limits=fw.Limits(-0.9, 2.0))

@@ -47,6 +47,24 @@ def test_an_integrator_that_was_changed_between_two_processes(tmp_path) -> None:
         assert np.isclose(float(result.stdout), float(speed))
 
 
+def test_joints_stay_within_their_limits_in_steps_of_a_user() -> None:
+    """Impulses act where such a step ends."""
+
+    class Explicit(fw.integrators.Integrator):
+        def step(self, tree, q, v, h, acceleration):
+            return [x + h * u for x, u in zip(q, v, strict=True)], [
+                u + h * a for u, a in zip(v, acceleration(q, v), strict=True)
+            ]
+
+    slide, limits = fw.Inertia.sphere(1.0, 0.1), fw.Limits(-1.0, 0.0495)
+    builder = fw.Builder(gravity=(0, 0, 0)).add_body("b", joint=fw.joints.Prismatic("x"), inertia=slide, limits=limits)
+    with fw.interpret():
+        run = fw.rollout(builder.build(), [0.0], [1.0], steps=60, dt=1e-3, integrator=Explicit())
+    assert run.q.max() <= 0.0495 + 1e-6
+    assert run.q[-1, 0] == pytest.approx(0.0495, abs=1e-6)
+    assert run.q[45, 0] == pytest.approx(0.045)
+
+
 def test_a_method_of_a_user_moves_before_impulses_act() -> None:
     """So dry friction, which is to hold a joint before it moves, cannot be a constraint in its steps."""
     with pytest.raises(ValueError, match=r"needs a semi-implicit step, got Mine\(\)"):

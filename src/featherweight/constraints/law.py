@@ -69,7 +69,7 @@ class LocalProblem:
         raise NotImplementedError
 
     def only_if(self, acts: Any) -> LocalProblem:
-        """This block, or an inactive placeholder with unit mass."""
+        """This block, or an inactive placeholder that moves nothing and has a finite mass."""
         raise NotImplementedError
 
     def with_error(self, e: list[Any]) -> LocalProblem:

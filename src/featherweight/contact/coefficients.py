@@ -1,4 +1,5 @@
-"""Coefficients of two bodies that touch: friction is the geometric mean of both, restitution the larger one."""
+"""Coefficients of what touches. Of two shapes friction is the geometric mean of both, restitution the larger one; of a
+shape and the ground nothing is combined: the surface's own, else the shape's own, else the contact model's."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ Lift = Callable[[float], Any]
 
 
 def friction_of_pair(pair: TouchingPair, surfaces: Sequence[Surface], own: Any, lift: Lift) -> Any:
-    """μ = √(μ_a μ_b), each the contact model's `own` where a shape has none; a surface's own stands for both."""
+    """μ = √(μ_a μ_b) of two shapes, each the contact model's `own` where a shape has none; `pair` may have one."""
     if pair.friction is not None:
         return lift(pair.friction)
     if isinstance(pair.b, int):
@@ -30,7 +31,7 @@ def friction_of_pair(pair: TouchingPair, surfaces: Sequence[Surface], own: Any, 
 
 
 def restitution_of_pair(pair: TouchingPair, surfaces: Sequence[Surface], own: Any, lift: Lift) -> Any:
-    """e = max(e_a, e_b), each the contact model's `own` where a shape has none; a surface's own stands for both."""
+    """e = max(e_a, e_b) of two shapes, each the contact model's `own` where a shape has none; `pair` may have one."""
     if pair.restitution is not None:
         return _present(pair.restitution, lift)
     if isinstance(pair.b, int):

@@ -124,5 +124,8 @@ class ContactModel:
         is."""
         return math.inf
 
+    def warn_if_ignored(self, model: Model) -> None:
+        """Tell the user which coefficients of the robot's shapes do not act with this contact model."""
+
     def warn_if_stiff(self, model: Model, q: ArrayLike, dt: float) -> None:
         """Tell the user if steps of dt [s] from q are too long for this contact model."""

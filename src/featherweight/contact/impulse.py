@@ -7,7 +7,7 @@ for as rows, one of |λ| ≤ f h (`constraints.dry_friction`).
 
 A semi-implicit step then moves with v⁺. A variational step, or one of a user's integrator, has moved already: v⁻ is the
 velocity at its end, points touch there, and M (v⁺ - v⁻) = Jᵀ λ. A robot that stands is then at the depth from which v*
-lifts it by what gravity takes in half a step, h g / 2β.
+lifts it by what gravity takes in half a step, slop + h g / 2β.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Impulse(ContactModel):
 
     Args:
         tolerance: largest velocity [m/s] by which any contact may miss its laws.
-        iterations: sweeps over the contacts and Newton steps after which a step is given up as not converged.
+        iterations: sweeps over the contacts and Newton steps after which a step is given up as not converged; a trial
+            that has begun by then, of up to 70 turns, is made to its end.
         recovery: β [1/s], by which depth beyond `slop` is recovered.
         recovery_speed: v_max [m/s], most that recovery adds.
         slop: depth [m] that is left, so that a resting point keeps touching.
@@ -44,7 +45,7 @@ class Impulse(ContactModel):
             of a step share them, and `missed` of the trajectory counts those that touch then and found none. 0: each
             contact point of each pair has code of its own. None: slots where there are many pairs.
         dry_friction: of joints. "damping": implicit damping, f over speed, cheap; a joint that is held creeps. "rows":
-            part of the contact problem (see the top of this file), for steps that move after impulses have acted.
+            rows of the contact problem, |λ| ≤ f h, for steps that move after impulses have acted.
         presliding: ε of "rows": how much a joint that is held yields to a change of its load, as a part of what it
             would without friction; once, and then it stands still. With 0 it is rigid, and fewer steps are solved.
     """

@@ -2,9 +2,10 @@
 
     0 ≤ λ_n ⟂ v_n⁺ - v* ≥ 0,    |λ_t| ≤ μ λ_n,    v_t⁺ = 0 or λ_t = -μ λ_n v_t⁺ / |v_t⁺|,
 
-with v* = max(-e v_n, min(-β z, v_max)), which bounces (by the velocity v_n before the step) and recovers from depth. A
-point that is above the surface by no more than a step could close (z ≤ 0.1 m/s h) is a speculative contact: it may
-approach as far as the surface, v* = -z / h, so that a point which rests and rises by rounding keeps touching.
+with v* = max(-e v_n, min(β (-z - slop), v_max), 0) inside, which bounces (by the velocity v_n before the step, if it is
+faster than v_min) and recovers from depth. A point that is above the surface by no more than a step could close
+(z ≤ 0.1 m/s h) is a speculative contact: it may approach as far as the surface, v* = -z / h, so that a point that
+rests and rises by rounding keeps touching.
 Where the step has moved already, points touch at its end, and what bounces does so by the velocity it arrives with.
 """
 

@@ -159,12 +159,13 @@ class Box(Surface):
 
 @dataclass(frozen=True, eq=False, init=False)
 class Heightfield(Surface):
-    """Ground with heights [m] at the points of a grid, bilinear between them.
+    """Ground with heights [m] at the points of a grid, bilinear between them. The distance of a point is that from the
+    plane which touches the ground straight below it.
 
     Args:
         heights: shape (nx, ny), finite.
         spacing: distance of grid points along x and y [m].
-        origin: x and y of heights[0, 0] [m]; beyond its edges the ground goes on as it is there.
+        origin: x and y of heights[0, 0] [m]; beyond an edge the ground is as high as there.
     """
 
     heights: np.ndarray
@@ -217,8 +218,11 @@ class Heightfield(Surface):
         corner = row * float(ny) + column
         a, b, c, d = (lookup(self.table, corner + k) for k in (0.0, float(ny), 1.0, ny + 1.0))
         ground = a + u * (b - a) + w * ((c - a) + u * (d - c - b + a))
-        slope_x = ((b - a) + w * (d - c - b + a)) / self.spacing
-        slope_y = ((c - a) + u * (d - c - b + a)) / self.spacing
+        slope_x, slope_y = (b - a) + w * (d - c - b + a), (c - a) + u * (d - c - b + a)
+        slope_x, slope_y = (  # beyond an edge it is as high as there: level across the edge
+            where((k >= 0.0) & (k <= n - 1.0), slope / self.spacing, 0.0)
+            for k, n, slope in ((x, nx, slope_x), (y, ny, slope_y))
+        )
         steep = 1.0 / sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
         return (p.z - ground) * steep, Vector(-slope_x * steep, -slope_y * steep, steep)
 

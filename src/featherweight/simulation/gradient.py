@@ -75,8 +75,8 @@ def rollout_gradient(
 
     Raises:
         SimulationError: if a step fails.
-        ValueError: for what has no gradient back: controllers that wait or see contact, integrators of others that
-            solve equations and do not say which.
+        ValueError: for what has no gradient back: controllers that wait or see contact, shapes that share slots,
+            integrators of others that solve equations and do not say which.
     """
     checked_model(model)
     names = _names(model, control, tau, wrt)
@@ -85,7 +85,7 @@ def rollout_gradient(
         "forces": forces, "constraints": constraints,
     }  # fmt: skip
     options = step_options(model, control is None, False, **moving)
-    _check(options)
+    _check(model, options)
     whole_number("steps", steps)
     if control is None and tau is None:
         tau = np.zeros((steps, model.nv))
@@ -227,8 +227,13 @@ def _names(model: Model, control: Any, tau: Any, wrt: Any) -> list[str]:
     return names
 
 
-def _check(options: StepOptions) -> None:
+def _check(model: Model, options: StepOptions) -> None:
     """ValueError for what has no gradient back."""
+    if options.contact is not None and options.contact.arranged(model).slots:
+        raise ValueError(
+            "contact: shapes share slots, which have no gradient back; give slots=0, or take linearize of each step, "
+            "and the product of its matrices"
+        )
     control = options.control
     if control is not None and (control.every > 1 or control.feels):
         raise ValueError("control: a controller that waits (every) or sees contact has no gradient back")

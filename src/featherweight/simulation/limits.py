@@ -38,8 +38,9 @@ def within(model: Model, q: np.ndarray) -> bool:
     return True
 
 
-def warn_if_beyond(model: Model, q: np.ndarray, acts: bool) -> None:
-    """Of the configurations (count, nq) in which a run begins, and of limits that cannot act."""
+def warn_if_beyond(model: Model, q: np.ndarray, speed: float | None) -> None:
+    """Of the configurations (count, nq) in which a run begins, and of limits that cannot act. `speed`: most with which
+    joints are led back; None: they are not."""
     found = begins_beyond(model, q)
     limits = limits_of(model)
     if found.any():
@@ -49,7 +50,7 @@ def warn_if_beyond(model: Model, q: np.ndarray, acts: bool) -> None:
         texts += [f"{len(joints) - FEW} more"] if len(joints) > FEW else []
         first = limits[int(np.argmax(found[lane]))]
         lanes = f" in {int(found.any(axis=1).sum())} of {len(q)} robots, first in robot {lane}" if len(q) > 1 else ""
-        then = "they are led back at up to 0.5 rad/s" if acts else f"nothing leads them back: {WHERE}"
+        then = f"nothing leads them back: {WHERE}" if speed is None else f"they are led back at up to {speed:g} rad/s"
         warnings.warn(
             f"joints begin beyond their limits{lanes}: {', '.join(texts)}; {first.joint!r} is at "
             f"{q[lane, first.coordinate]:.6g}. {then[0].upper()}{then[1:]}; {ALLOW}",

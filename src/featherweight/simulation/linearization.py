@@ -48,7 +48,7 @@ def linearize(
 
     Configurations move along q ⊕ δ: nv directions, each joint in its own frame, linear first. Impulses of contacts,
     limits and dry friction are differentiated by the implicit function theorem, on the side of each law that the step
-    took: open, sticking, sliding; at an end or not. Where a contact begins, ends or begins to slip: from that side.
+    took; at a kink from one side. Bounces that are taken back so that they add no energy are not (see the docs).
 
     Args:
         model, q, v: the robot; configurations, shape (…, nq); velocities, shape (…, nv).

@@ -10,7 +10,7 @@ from featherweight.compiler.runtime.loop import Call, single_steps
 from featherweight.errors import SimulationError
 from featherweight.simulation.control import as_forces, raised
 from featherweight.simulation.problem import Problem
-from featherweight.simulation.run import LAST_STATES, MeanRun, Run, last_of, take
+from featherweight.simulation.run import LAST_STATES, MeanRun, Run, kept, last_of, take
 from featherweight.simulation.trajectory import Trajectory
 
 FLOAT = np.dtype(float)
@@ -98,8 +98,8 @@ class BatchWithPython(PythonRun):
             self._tau[...] = self._asked(k, q.copy(), v.copy())
             self._push(k)
             self._single.step()
-            for record, out in zip(self.records.values(), self._out, strict=True):
-                take(record[:, k // every], out[:, 0], k % every, every, p.record)
+            for (name, record), out in zip(self.records.items(), self._out, strict=True):
+                take(record[:, k // every], out[:, 0], k % every, every, kept(name, p.record))
             self.k = k + 1
             if not self.k % every:
                 done = self.k // every

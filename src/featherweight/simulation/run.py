@@ -175,12 +175,18 @@ class MeanRun(Run):
         for own, all_of_them in zip(states, fine, strict=True):
             if own.ndim == 3:
                 own[...] = all_of_them[:, ::every]
-        for record, steps_of_it in zip(self.records.values(), new, strict=True):
+        for (name, record), steps_of_it in zip(self.records.items(), new, strict=True):
             for k in range(steps):
                 step = begun + k
-                take(record[:, i + step // p.every], steps_of_it[:, k], step % p.every, p.every, "mean")
+                take(record[:, i + step // p.every], steps_of_it[:, k], step % p.every, p.every, kept(name, "mean"))
         for own, record in zip(records, self.records.values(), strict=True):
             own[...] = record[:, i : i + own.shape[1]]
+
+
+def kept(name: str, how: str) -> str:
+    """How a record is kept. Slots hold another contact point in each step, and numbers of these have no mean: then the
+    first step counts, that of the state that is kept."""
+    return "first" if how == "mean" and name == "slots" else how
 
 
 def take(record: np.ndarray, new: np.ndarray, k: int, every: int, how: str) -> None:

@@ -82,7 +82,7 @@ def rollout(
         forces: force elements that act, kinds of your own (`featherweight.forces.ForceElement`).
         constraints: constraints that are kept, those of `featherweight.constraints` or kinds of your own.
         record_every: keep every so many states; divides `steps`.
-        record: which step of each interval forces and contact are kept of: "first", "last", or the "mean" of all.
+        record: which step of an interval forces and contact are kept of: "first", "last", the "mean" (of slots: first).
         parameters: arrays (…) for constants that were declared when the model was built, by name.
         progress: show a bar.
         file: also write the run there, chunk by chunk. If a kill has ended the same run, it goes on where the file

@@ -27,5 +27,6 @@ REASONS = {
     Status.DIVERGED: "the state is no longer finite",
     Status.BAD_CONTROL: "the controller gave NaN or inf",
     Status.SINGULAR: "the mass matrix is singular",
-    Status.BAD_INPUT: "q or v is not a state of this robot: NaN, inf, or a quaternion that is not unit",
+    Status.BAD_INPUT: "q or v is not a state of this robot: NaN, inf, or a quaternion that is not unit (or a "
+    "parameter is not one: a mass below 0)",
 }

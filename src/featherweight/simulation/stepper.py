@@ -299,7 +299,7 @@ class Stepper(LiveViews):
         Args:
             n: number of steps.
             record_every: keep every so many states; divides n.
-            record: which step of each interval forces and contact are kept of: "first", "last", or "mean" of all.
+            record: which step of each interval forces and contact are kept of, as in `rollout`.
             progress: show a bar.
         """
         n, every = whole_number("n", n), whole_number("record_every", record_every)

@@ -39,15 +39,15 @@ class Trajectory:
     """K + 1 states and the K intervals between them; batch axes first.
 
     `t` (K+1,) [s]; `q` (…, K+1, nq); `v` (…, K+1, nv); `tau` (…, K, nv), the forces that acted in the first step of
-    each interval. Of contact in that step: `contact_force` (…, K, nc, 3) [N] in world axes, `contact_slip` (…, K, nc)
-    [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), turns and residual [m/s]. Of an integrator that solves
-    equations, `convergence` (…, K, 2), iterations and relative residual. `status` and `failed_step` (…): where a lane
-    failed, its rows from that step on are NaN, and `failed_step` is -1 where it did not. `ground` has the surfaces that
-    were there, `parameters` the constants of the robots that were given, by name. Of a compiled controller: its state
-    `x` (…, K+1, n), and its `outputs` by name, (…, K, …), in the steps that tau is of. Of shapes that may touch:
-    `pair_force` (…, K, n, 3) [N] of each contact point in world axes, which `contacts` lists by name; `pairs` says
-    which may touch which. Where many pairs share slots: `slots` (…, K, n, 4), number of the contact point and its
-    force, and `missed` (…, K, 1), how many contacts found no slot.
+    each interval, or in what `record` says. Of contact in that step: `contact_force` (…, K, nc, 3) [N] in world axes,
+    `contact_slip` (…, K, nc) [m/s], `penetration` (…, K, nc) [m], and `solver` (…, K, 2), turns and residual [m/s]. Of
+    an integrator that solves equations, `convergence` (…, K, 2), iterations and relative residual. `status` and
+    `failed_step` (…): where a lane failed, its rows from that step on are NaN, and `failed_step` is -1 where it did
+    not. `ground` has the surfaces that were there, `parameters` the constants of the robots that were given, by name.
+    Of a compiled controller: its state `x` (…, K+1, n), and its `outputs` by name, (…, K, …), in the steps that tau is
+    of. Of shapes that may touch: `pair_force` (…, K, n, 3) [N] of each contact point in world axes, which `contacts`
+    lists by name; `pairs` says which may touch which. Where many pairs share slots: `slots` (…, K, n, 4), number of the
+    contact point and its force, and `missed` (…, K, 1), how many contacts found no slot.
     """
 
     model: Model | None
@@ -140,8 +140,8 @@ class Trajectory:
     def contacts(self, k: int) -> list[Contact]:
         """The contacts of shapes in the step after state k of one robot: which touch, where, with what force.
 
-        Places are those at state k; forces act on the first of the two, in the world's axes. Contacts without a force
-        and without depth are left out.
+        Places are those at state k; forces act on the first of the two, in the world's axes, in the step of the
+        interval that `record` says. Contacts without a force and without depth are left out.
         """
         return contacts_at(self, k)
 

@@ -3,11 +3,13 @@ that pass through each other."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 import numpy as np
 
+from featherweight.constraints import JointLimit
 from featherweight.dynamics import mass_matrix
 from featherweight.integrators import Integrator
 from featherweight.model import Model
@@ -18,6 +20,8 @@ from featherweight.simulation.options import StepOptions
 
 def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameters: Any, limits: bool) -> None:
     """Tell the user what the configurations (count, nq) of the beginning let expect."""
+    if options.contact is not None:
+        options.contact.warn_if_ignored(model)
     if options.contact is not None and len(q) and not parameters:
         options.contact.warn_if_stiff(model, q[0], dt)
     if options.contact is not None and options.contact.pairs is None and not model.added and len(_things(model)) > 1:
@@ -26,10 +30,11 @@ def warn(model: Model, options: StepOptions, dt: float, q: np.ndarray, parameter
         warnings.warn(
             f"contact: {listed} pass through each other: without pairs, contact is with the ground alone; give the "
             'contact model pairs="auto", or the pairs that may touch, or pairs="ground" if that is meant',
-            stacklevel=5,
+            stacklevel=4,
         )
     if limits:
-        warn_if_beyond(model, q, options.limits)
+        limit = JointLimit() if options.contact is None else options.contact.joint_limit()
+        warn_if_beyond(model, q, limit.recovery_speed if options.limits else None)
     _warn_if_stiff(model, options.integrator, dt, q, parameters)
 
 
@@ -46,7 +51,7 @@ def _things(model: Model) -> frozenset[int]:
 
 def warn_if_missed(missed: np.ndarray | None) -> None:
     """Tell the user if contacts of shapes found no slot: how many in the worst step."""
-    most = 0 if missed is None or not missed.size else int(np.nan_to_num(missed).max())
+    most = 0 if missed is None or not missed.size else math.ceil(np.nan_to_num(missed).max())  # it may be a mean
     if most:
         warnings.warn(
             f"contact: up to {most} contacts between shapes found no slot in a step, and did not act: the farthest of "

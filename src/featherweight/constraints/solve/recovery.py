@@ -5,7 +5,8 @@ other would have no solution. So it has a problem of its own, from rest and with
 
     0 ≤ λ ⟂ J v - s ≥ 0,    s = min(β (depth - slop), v_max),
 
-with s = 0 for contacts that are no deeper than they may be, and for joints at their ends. It is solved by a few sweeps
+with s = 0 for contacts that are no deeper than they may be, and for joints s = -w, with w = v⁺ - v* the speed by which
+they could be faster towards their ends in this step. It is solved by a few sweeps
 that need not converge: what is left is recovered in the next step, and opposing contacts share what room there is.
 """
 
@@ -35,9 +36,10 @@ class Recovering:
 
 
 def recovering(
-    coupling: Coupling, blocks: Sequence[Block], response: Callable[[dict[int, Any]], list[Any]]
+    coupling: Coupling, blocks: Sequence[Block], left: dict[int, Any], response: Callable[[dict[int, Any]], list[Any]]
 ) -> list[Any]:
-    """Velocities of the recovery, the response to its pushes s by degree of freedom; none if no block can recover."""
+    """Velocities of the recovery, the response to its pushes s by degree of freedom; none if no block can recover.
+    `left`: the pushes that have left v⁺."""
     if all(block.recovers is None for block in blocks):
         return []
     some: Any = False
@@ -49,8 +51,10 @@ def recovering(
 
     def again(k: int, s: dict[int, Any], impulse: Any, worst: Any) -> tuple[list[Any], Any, Any]:
         """s by its degrees of freedom, the impulse and the largest squared change after block k was solved again."""
-        part, recovers = coupling.problems[k], blocks[k].recovers
-        lacks = dot(part.T[0], [s[d] for d in part.dofs]) - (0.0 if recovers is None else recovers)
+        part, wanted = coupling.problems[k], blocks[k].recovers
+        if wanted is None:
+            wanted = 0.0 if part.law.is_contact else -maximum(part.error(left)[0], 0.0)
+        lacks = dot(part.T[0], [s[d] for d in part.dofs]) - wanted
         mobility = dot(part.T[0], part.Y[0])
         new = maximum(impulse - lacks / maximum(mobility, 1e-30), 0.0)
         change = new - impulse

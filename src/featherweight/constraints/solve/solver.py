@@ -89,13 +89,14 @@ class Solver:
             last = capped(coupling, rows, warm, self._search)
         else:
             last = self._search(coupling, warm)
-        pushed = self._response(coupling.pushes(last))
+        pushes = coupling.pushes(last)
+        pushed = self._response(pushes)
         moved = [x + dx for x, dx in zip(self.free, pushed, strict=True)]
         slips = [
             coupling.only(self.blocks[k].acts, partial(_listed, coupling.slip, last, k), [0.0])[0]
             for k in coupling.contacts
         ]
-        moves = recovering(coupling, self.blocks, self._response)
+        moves = recovering(coupling, self.blocks, pushes, self._response)
         return Solution(moved, last.impulses, slips, moves, last.error, last.turns)
 
     def _search(self, coupling: Coupling, warm: Impulses) -> Sweep:
