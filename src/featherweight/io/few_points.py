@@ -43,12 +43,13 @@ def few(points: Sequence[ShapePoint], tree: SpanningTree, floats: bool) -> list[
         own.setdefault(number, []).append(k)
     if not floats and len(own) > 1:
         own.pop(0, None)
-    lowest, *corners = _outermost(points, own.get(0, []), place) or [None]
-    chosen = [k for end in ends for k in _far_end(points, own.get(end, []), place) if k != lowest]
-    most = MOST if lowest is None else MOST - 1
+    outermost = _outermost(points, own.get(0, []), place)
+    lowest, corners = outermost[:1], outermost[1:]
+    chosen = [k for end in ends for k in _far_end(points, own.get(end, []), place) if k not in lowest]
+    most = MOST - len(lowest)
     if len(chosen) > most:
         chosen = _spread(place, chosen, [], most)
-    chosen += [] if lowest is None else [lowest]
+    chosen += lowest
     chosen += [k for k in corners if k not in chosen][: MOST - len(chosen)]
     rest = sorted({k for some in own.values() for k in some} - set(chosen))
     chosen += _spread(place, rest, chosen, MOST - len(chosen))
