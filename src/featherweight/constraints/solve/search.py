@@ -7,7 +7,8 @@ with another weight each.
 **Jams.** Corners of a face lie in one plane but for rounding: by 1e-8 m/s they want velocities that no motion has. They
 push against each other until one of them lets go or slides. Small weights take a million turns for that; large ones
 move impulses as far as it takes, but lose their way where many stops act. So a round of trials has both, and splitting
-goes on from where the last small one came.
+goes on from where the last small one came. No two rounds have the same weights: what one of them misses, the next one
+may find.
 
 **Wedges.** A ball between two bodies may stick with thirty times the impulses with which it would slide; from there it
 is a long way. So one trial of each round comes from the other side: a large weight and no impulses to begin with, which
@@ -35,10 +36,13 @@ from featherweight.scalar import logical_not, maximum, minimum, mod, repeat, whe
 STEPS, LONGER = 20.0, 40.0  # of the first trial, and of others
 TRIALS = 3.0  # after which nothing has to recover from depth: two contacts may want what is not possible
 ROOM, WIDER, MOST_ROOM = 1e-5, 10.0, 1e-3  # velocity [m/s] by which it may become deeper: at first, times, at most
-WEIGHTS = 4.0, 1.0, 16.0, 64.0, 1e3, 1e6, 4e6  # of splitting, a round of trials
+WEIGHTS = 1.0, 4.0, 0.25, 16.0, 1e3, 1e6, 4e6  # of splitting, a round of trials
 SMALL = 4.0  # of the weights: splitting goes on from there
 HOLDS = 4.0  # the place of the weight that begins with no impulses
+VARIED = 2.0  # a trial's weight is up to 1 + VARIED times that of its place,
+GOLDEN = 0.6180339887498949  # by the fraction of GOLDEN times its number, which never comes again
 CLOSER = 0.25  # than the tolerance, and again if that is not enough: what is cut off impulses in the end makes an error
+LATER = 0.7  # the same of later trials, which seldom come as close
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,6 @@ class Trial:
 def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Iterate:
     """Impulses after about `most` turns, or as soon as their error is below the tolerance [m/s]."""
     blocks, square = AllBlocks(coupling), tolerance * tolerance
-    enough = CLOSER * CLOSER * square
     nothing = blocks.nothing()
     still = Split(nothing, nothing)
     recovers: Any = False
@@ -85,13 +88,14 @@ def search(coupling: Coupling, begin: Iterate, tolerance: Any, most: int) -> Ite
         wider = where(now.widest > 0, minimum(WIDER * now.widest, MOST_ROOM), ROOM)
         lacks = recovers & (number > TRIALS) & (now.room == 0)
         room = where(found, now.room, where(lacks, wider, 0.0))
+        enough = where(found, CLOSER * CLOSER * now.enough, LATER * LATER * square)
         return Trial(
-            replace(last, error=FAR, stays=0.0), own, where(found, 1.0, 0.0),
-            where(found, CLOSER * CLOSER * now.enough, enough), best, number, room, maximum(now.widest, room),
+            replace(last, error=FAR, stays=0.0), own, where(found, 1.0, 0.0), enough, best, number, room,
+            maximum(now.widest, room),
         )  # fmt: skip
 
     none = Iterate(nothing, FAR, 0.0)
-    start = Trial(begin, still, 0.0, enough, none, 0.0, 0.0, 0.0)
+    start = Trial(begin, still, 0.0, CLOSER * CLOSER * square, none, 0.0, 0.0, 0.0)
     ends = lambda c: (c.best.error <= square) | (c.start.turns >= begin.turns + float(most))  # noqa: E731
     end = repeat(trial, start, until=ends, at_most=-(-most // int(STEPS)))
     return replace(end.best, turns=end.start.turns)
@@ -101,7 +105,8 @@ def _splitting(blocks: AllBlocks, now: Trial, still: Split) -> tuple[Impulses, S
     """The impulses of some turns, and what the next ones go on from."""
     anew = now.number == TRIALS  # impulses that tried what is not possible are of no use
     place = mod(now.number - where(now.number < TRIALS, 1.0, TRIALS), float(len(WEIGHTS)))
-    own = split(blocks, _either(anew | (place == HOLDS), still, now.split), _weight(place))
+    weight = _weight(place) * (1.0 + VARIED * mod(GOLDEN * now.number, 1.0))
+    own = split(blocks, _either(anew | (place == HOLDS), still, now.split), weight)
     return own.impulses, _either(place < SMALL, own, now.split)
 
 
