@@ -117,11 +117,16 @@ def _run(out: Path, tell: Tell, short: bool) -> Outcome:
     part = excerpt(shown, 0.0, 1.0 if short else SHOWN)
     movie(part, out / "stairs.gif", rate=20, speed=SPEED, size=(480, 360), camera=CAMERA)
     export(shown, out / "stairs-3d.html", speed=SPEED)
+    pairs, steps = sum(pair.used for pair in model_of(result.run).collision_pairs()), len(result.run.tau)
+    solved = "All steps were solved to 1e-4 m/s, and all contacts found a slot."
+    if result.unsolved or result.missed:
+        solved = (
+            f"In {result.unsolved} of {steps} steps the contact problem was not solved to 1e-4 m/s, with up to "
+            f"{result.residual:.0e} m/s left (`keep_best`); {result.missed} contacts found no slot."
+        )
     note = (
-        f"The stairs are boxes that stand in the world; {sum(p.used for p in model_of(result.run).collision_pairs())} "
-        f"pairs of shapes may touch and share slots. In {result.unsolved} of {len(result.run.tau)} steps the contact "
-        f"problem was not solved to 1e-4 m/s, with up to {result.residual:.0e} m/s left (`keep_best`); {result.missed} "
-        "contacts found no slot. On the ground, contact points stand for the person: each is stopped once it touches, "
+        f"The stairs are boxes that stand in the world; {pairs} pairs of shapes may touch and share slots. {solved} "
+        "On the ground, contact points stand for the person: each is stopped once it touches, "
         f"so it comes as deep as it goes in a step, up to {1e3 * result.sunk:.1f} mm here. Shapes are stopped before."
     )
     return Outcome(
