@@ -115,7 +115,8 @@ class AllBlocks:
                 r |= {i: r[i] + dot(y, law.a) for i, y in zip(part.dofs, zip(*part.Y, strict=True), strict=True)}
         ds = factors.solve(r)
         if factors.often:
-            ds = {d: by_itself(x) for d, x in ds.items()}  # the same bits with blocks that roam, or without
+            # blocks that roam put a choice in between: else what follows would be rounded in another way without them
+            ds = {d: by_itself(x) for d, x in ds.items()}
         if self._roaming is not None:
             others = self._others(laws)
             if factors.roaming is None:
@@ -131,8 +132,8 @@ class AllBlocks:
 
 @dataclass(frozen=True)
 class Factors:
-    """A matrix after elimination: one over its pivots, what is below them, and the rest of each row over its pivot;
-    what `Roaming.inverted` gave, if that was asked for."""
+    """A matrix after elimination: one over its pivots, what is below them, and the rest of each row over its pivot.
+    Whether the same factors are used often; then also what `Roaming.inverted` gave."""
 
     pivots: dict[int, Any]
     below: dict[int, dict[int, Any]]
