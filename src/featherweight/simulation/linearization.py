@@ -48,7 +48,7 @@ def linearize(
 
     Configurations move along q ⊕ δ: nv directions, each joint in its own frame, linear first. Impulses of contacts,
     limits and dry friction are differentiated by the implicit function theorem, on the side of each law that the step
-    took; at a kink from one side. Bounces that are taken back so that they add no energy are not (see the docs).
+    took; at a kink from one side. Steps in which a bounce was taken back so that it adds no energy are refused.
 
     Args:
         model, q, v: the robot; configurations, shape (…, nq); velocities, shape (…, nv).

@@ -23,7 +23,8 @@ OFTEN_GIVEN = ("q", "v", "tau", "dt")  # the last arguments of the code; others 
 STATE = ("x", "step", "memory", "integrator", "felt", "held")  # what a step begins with beside q and v
 UNSOLVED = (
     "the step cannot be made from there: the equations of its impulses or of its integrator were not solved, or its "
-    "end is not finite; rollout says which"
+    "end is not finite; rollout says which. Or a bounce was taken back so that it adds no energy: such a step has no "
+    "derivative by its laws; take differences of rollouts, or restitution=0"
 )
 
 

@@ -64,7 +64,7 @@ class Records(dict[str, list[Any]]):
 class Stepped:
     """The state after a step, the velocity that impulses have left, before the robot moves with it if it has not yet;
     the impulses of all rows (`Solved.found`), what is remembered, whether every equation was solved, and records by
-    name."""
+    name; whether bounces were taken back (`Solved.taken_back`)."""
 
     q: list[Any]
     v: list[Any]
@@ -73,6 +73,7 @@ class Stepped:
     memory: Memory
     converged: Any
     records: Records
+    taken_back: Any = 0.0
 
 
 def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memory, going: Any) -> Stepped:
@@ -102,7 +103,8 @@ def step(parts: Parts, at: Kinematics, tau: Sequence[Any], h: Any, memory: Memor
     found = iter(solved.reactions)
     for constraint, own in zip(parts.constraints, blocks, strict=True):
         records.add(constraint.records(end, [next(found) for _ in own]))
-    return Stepped(new_q, new_v, solved.v, solved.found, kept, solved.converged & motion.converged, records)
+    converged = solved.converged & motion.converged
+    return Stepped(new_q, new_v, solved.v, solved.found, kept, converged, records, solved.taken_back)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,8 @@ class StepWriter:
         integrator, at = begin.parts.integrator, begin.at
         start = at.once(("started", id(begin.parts)), lambda: started(begin.parts, at, begin.tau, self.h, begin.memory))
         found = {
-            "after": [*after["q"], *after["v"]], "status": [after["clock"][1]], "tau": list(begin.tau),
+            "after": [*after["q"], *after["v"]], "tau": list(begin.tau),
+            "status": [after["clock"][1] + stepped.taken_back],  # not zero: nothing that derivatives can be made of
             "velocity": stepped.velocity, "found": list(stepped.found),
             "memory after": [*chain(*stepped.memory.elements), *stepped.memory.constraints],
             "deflections": list(chain(*stepped.memory.elements)), "controller": list(begin.x),

@@ -51,8 +51,8 @@ class Phases:
     number: Any
 
 
-def capped(coupling: Coupling, rows: Sequence[Rows], warm: Impulses, search: Search) -> Sweep:
-    """Impulses with restitution, as far as they add no energy."""
+def capped(coupling: Coupling, rows: Sequence[Rows], warm: Impulses, search: Search) -> tuple[Sweep, Any]:
+    """Impulses with restitution, as far as they add no energy; and whether some were taken back (1 or 0)."""
 
     def solve(now: Phases) -> Phases:
         first = now.number == 0
@@ -78,7 +78,8 @@ def capped(coupling: Coupling, rows: Sequence[Rows], warm: Impulses, search: Sea
         [y + share * (x - y) for x, y in zip(*own, strict=True)]
         for own in zip(enough.bouncing, enough.last, strict=True)
     ]
-    return Sweep(coupling.start(impulses), impulses, enough.error, enough.turns)
+    taken_back = where(share < 1.0, 1.0, 0.0)
+    return Sweep(coupling.start(impulses), impulses, enough.error, enough.turns), taken_back
 
 
 def _share(coupling: Coupling, found: Phases) -> Any:

@@ -21,8 +21,8 @@ from featherweight.scalar import maximum, sqrt, when
 class Solved:
     """The velocity that impulses leave, the reaction of each block, what was found (impulses of all rows; of stops
     alone, the ends where joints are held) and what is remembered of that for the next step; where anything was to be
-    solved at all, and how well it was. `recovery` is a velocity that moves the robot out of depths and is forgotten;
-    None: there is none."""
+    solved at all, and how well it was, and whether bounces were taken back so that they add no energy (1 or 0).
+    `recovery` is a velocity that moves the robot out of depths and is forgotten; None: there is none."""
 
     v: list[Any]
     reactions: list[Reaction] = field(default_factory=list)
@@ -33,6 +33,7 @@ class Solved:
     converged: Any = True
     turns: Any = 0.0
     residual: Any = 0.0
+    taken_back: Any = 0.0
 
 
 def solve(
@@ -104,6 +105,7 @@ def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part]
     solved: Any = False
     error: Any = 0.0
     turns: Any = 0.0
+    taken_back: Any = 0.0
     kept: list[list[Any]] = [[] for _ in blocks]
     for part in parts:
         slips = iter(part.found.slips)
@@ -115,12 +117,14 @@ def _joined(free: Sequence[Any], blocks: Sequence[Block], parts: Sequence[_Part]
             reactions[k] = Reaction(impulses, next(slips) if blocks[k].law.is_contact else 0.0)
             kept[k] = own
         solved = solved | part.solved
-        error, turns = (_larger(x, y) for x, y in ((error, part.found.error), (turns, part.found.turns)))
+        answer = part.found
+        each = ((error, answer.error), (turns, answer.turns), (taken_back, answer.taken_back))
+        error, turns, taken_back = (_larger(x, y) for x, y in each)
     found = [x for reaction in reactions for x in reaction.impulses]
     memory = [x for own in kept for x in own]
     converged = True if options.keep_best else error <= options.tolerance * options.tolerance
     moves = recovery if any(part.found.recovery for part in parts) else None
-    return Solved(v, reactions, found, memory, moves, solved, converged, turns, sqrt(error))
+    return Solved(v, reactions, found, memory, moves, solved, converged, turns, sqrt(error), taken_back)
 
 
 def _larger(x: Any, y: Any) -> Any:

@@ -56,7 +56,8 @@ class SolverOptions:
 @dataclass(frozen=True)
 class Solution:
     """New velocities, impulses of each block, speeds of slip of those with a cone, velocities that recover from depths
-    (none if no block has any); the squared residual, and how many sweeps and Newton steps it took."""
+    (none if no block has any); the squared residual, and how many sweeps and Newton steps it took; whether bounces were
+    taken back (1 or 0)."""
 
     v: list[Any]
     impulses: Impulses
@@ -64,6 +65,7 @@ class Solution:
     recovery: list[Any]
     error: Any = 0.0
     turns: Any = 0.0
+    taken_back: Any = 0.0
 
 
 class Solver:
@@ -85,8 +87,9 @@ class Solver:
         each = zip(self.blocks, warm, strict=True)
         warm = [[where(block.acts, x, 0.0) for x in impulses] for block, impulses in each]
         coupling, rows = self._coupling(warm)
+        taken_back: Any = 0.0
         if any(block.inelastic is not None for block in self.blocks):
-            last = capped(coupling, rows, warm, self._search)
+            last, taken_back = capped(coupling, rows, warm, self._search)
         else:
             last = self._search(coupling, warm)
         pushes = coupling.pushes(last)
@@ -97,7 +100,7 @@ class Solver:
             for k in coupling.contacts
         ]
         moves = recovering(coupling, self.blocks, pushes, self._response)
-        return Solution(moved, last.impulses, slips, moves, last.error, last.turns)
+        return Solution(moved, last.impulses, slips, moves, last.error, last.turns, taken_back)
 
     def _search(self, coupling: Coupling, warm: Impulses) -> Sweep:
         """Impulses that fulfil all laws: sweeps, then Newton steps where they take too long."""
