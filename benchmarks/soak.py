@@ -9,7 +9,7 @@ being called, and goes on with another. `--without signals` and the like find ou
 
 Memory is counted twice. *In use* is what has been allocated and not freed: blocks of malloc, and of Python's allocator
 of small objects. *Resident* is what the system sees: these, and what the two allocators hold for later. Python's holds
-a megabyte as long as one object of 50 bytes lives in it, so at single rests up to 14 more of them are resident while
+a megabyte as long as one object of 50 bytes lives in it, so at single rests up to 16 more of them are resident while
 the bytes in use are the same (seen with `sys._debugmallocstats`).
 
 Fails on: a crash, a hang, a wrong bit, after the first two minutes more than 5 MB more in use at any rest than at
